@@ -1,0 +1,24 @@
+"""Errors that LitRAG raises on purpose: each message names the value at fault and the remedy.
+
+Library code raises these; only the command line and the pages catch them and show the message.
+"""
+
+
+class LitRAGError(Exception):
+    """Something that the caller can put right; the message says what and how."""
+
+
+class InputError(LitRAGError):
+    """A file, record, question or argument that can't be used as it is."""
+
+
+class IndexUnusableError(LitRAGError):
+    """A saved index that doesn't fit its model, its corpus or itself and has to be rebuilt."""
+
+
+class ModelUnavailableError(LitRAGError):
+    """A local model or remote provider that can't be loaded or reached."""
+
+
+class StoreError(LitRAGError):
+    """The database can't be opened, upgraded or written."""
