@@ -1,7 +1,7 @@
 """Settings: the only place that reads the environment and `.env`.
 
-Every setting is `LITRAG_<NAME>`; provider keys keep the names that their own clients use. Secrets are `SecretStr`
-so that they can't reach a log, an export or a page by being printed.
+Every setting is `LITRAG_<NAME>`; provider keys keep the names that their own clients use. Secrets are
+`SecretStr` so that they can't reach a log, an export or a page by being printed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,29 @@ class Settings(BaseSettings):
         populate_by_name=True,
     )
 
-    home: Path = Field(Path(".litrag"), description="Folder for indexes, the database and logs.")
-    corpus: str = Field("sample", description="Corpus that is asked when none is named.")
+    home: Path = Field(default=Path(".litrag"), description="Folder for indexes, the database and logs.")
+    corpus: str = Field(default="sample", description="Corpus that is asked when none is named.")
     embedding_model: str = Field(
-        "minilm", description="`minilm` (carried, runs offline) or the id or path of a sentence-transformers model.",
+        default="minilm",
+        description="`minilm` (carried, runs offline), or id or path of a sentence-transformers model.",
     )
-    generator: str = Field("extractive", description="`extractive`, `anthropic:<model>`, `openai:<model>`.")
-    judge: str = Field("local", description="`local`, `hf:<id or path>`, `anthropic:<model>`, `openai:<model>`.")
-    passages: int = Field(12, ge=1, le=100, description="Passages retrieved per question.")
-    max_claims: int = Field(6, ge=1, le=30, description="Claims in an extractive answer at most.")
-    db_url: SecretStr | None = Field(None, description="SQLAlchemy URL of the store; default is SQLite in the home folder.")
-    offline: bool = Field(False, description="Refuse every outgoing call.")
+    generator: str = Field(default="extractive", description="`extractive`, `anthropic:<model>`, `openai:<model>`.")
+    judge: str = Field(
+        default="local", description="`local`, `hf:<id or path>`, `anthropic:<model>`, `openai:<model>`.",
+    )
+    passages: int = Field(default=12, ge=1, le=100, description="Passages retrieved per question.")
+    max_claims: int = Field(default=6, ge=1, le=30, description="Claims in an extractive answer at most.")
+    db_url: SecretStr | None = Field(
+        default=None, description="SQLAlchemy URL of the store; default is SQLite in the home folder.",
+    )
+    offline: bool = Field(default=False, description="Refuse every outgoing call.")
     anthropic_api_key: SecretStr | None = Field(
-        None, validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY"), description="Key for Claude.",
+        default=None, description="Key for Claude.",
+        validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY"),
     )
     openai_api_key: SecretStr | None = Field(
-        None, validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"), description="Key for OpenAI.",
+        default=None, description="Key for OpenAI.",
+        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"),
     )
 
     @property

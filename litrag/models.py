@@ -53,7 +53,7 @@ class MatchKind(StrEnum):
 FOUND = frozenset({MatchKind.EXACT, MatchKind.NORMALIZED, MatchKind.ELIDED, MatchKind.FUZZY})
 
 
-# ---------------------------------------------------------------------------------------------- records and passages
+# --- records and passages
 class Section(Model):
     """A labelled part of a record's text, e.g. `RESULTS`; the span leaves the label out."""
 
@@ -160,7 +160,7 @@ class Hit(Model):
     lexical: float = 0.0
 
 
-# ---------------------------------------------------------------------------------------------- what a generator says
+# --- what a generator says
 class Citation(Model):
     """A claim's pointer into the evidence, as the generator gave it."""
 
@@ -196,7 +196,7 @@ class Draft(Model):
     cost_usd: float | None = None
 
 
-# ---------------------------------------------------------------------------------------------- grounding
+# --- grounding
 class Difference(Model):
     """One place where a quote and its source part; either side may be empty.
 
