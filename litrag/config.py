@@ -31,7 +31,9 @@ class Settings(BaseSettings):
         default="minilm",
         description="`minilm` (carried, runs offline), or id or path of a sentence-transformers model.",
     )
-    generator: str = Field(default="extractive", description="`extractive`, `anthropic:<model>`, `openai:<model>`.")
+    generator: str = Field(
+        default="extractive", description="`extractive`, `anthropic:<model>`, `openai:<model>`.",
+    )
     judge: str = Field(
         default="local", description="`local`, `hf:<id or path>`, `anthropic:<model>`, `openai:<model>`.",
     )
