@@ -343,11 +343,16 @@ VERDICT_PRIORITY = (
 
 
 class AuditedClaim(Model):
-    """A claim of the answer with every citation located and judged."""
+    """A claim of the answer with every citation located and judged.
+
+    `without_quote` tells an invented quote from a false claim: the judge's word on the claim alone, given only
+    where the quote was hallucinated; it never replaces the verdict.
+    """
 
     claim_id: str
     text: str
     citations: tuple[CheckedCitation, ...] = ()
+    without_quote: Judgement | None = None
     conflicts: tuple[Conflict, ...] = ()
     reanchor: Reanchor | None = None
     note: str = ""
