@@ -1,51 +1,60 @@
 """Where the sentences of medical prose begin and end.
 
-In: any text, an abstract or an assistant's answer. Out: half-open spans in that very text; slicing it by them
-gives trimmed sentences in order, and nothing but white space lies between two of them. Rules, no model: a wrong
-cut severs a figure from its subject, so when in doubt two sentences stay together.
+In: any text, an abstract or an assistant's answer. Out: half-open spans in that very text; slicing it by
+them gives trimmed sentences in order, and nothing but white space lies between two of them. Rules, no model:
+a wrong cut severs a figure from its subject, so when in doubt two sentences stay together.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 #: A full stop after these never ends a sentence.
-NEVER_FINAL = frozenset(
-    "vs v cf viz e.g i.e eg ie fig figs eq eqs eqn ref refs tab tabs dr mr mrs ms prof st mt approx ca resp vol vols "
-    "pp ed eds spp sp ssp subsp var suppl incl excl sec sect chap al.e".split()
+NEVER_FINAL = _words(
+    "vs v cf viz e.g i.e eg ie fig figs eq eqs eqn ref refs tab tabs dr mr mrs ms prof st mt approx ca "
+    "resp vol vols pp ed eds spp sp ssp subsp var suppl incl excl sec sect chap al.e"
 )
 #: These are abbreviations only in front of a number ("No. 5", "p. 12", "Sept. 2021").
-BEFORE_NUMBER = frozenset(
-    "no nos nr p n art para jan feb mar apr jun jul aug sep sept oct nov dec ver wk".split()
+BEFORE_NUMBER = _words(
+    "no nos nr p n art para jan feb mar apr jun jul aug sep sept oct nov dec ver wk"
 )
 #: These may end a sentence, but only when a word follows that usually opens one.
-RARELY_FINAL = frozenset("al etc inc ltd co corp dept univ jr sr et u.s u.k u.s.a e.u d.c ph.d m.d b.sc m.sc".split())
-#: Ways and times of dosing: final when a capitalised word follows that isn't an acronym.
-DOSING = frozenset(
-    "i.v s.c i.m p.o i.p i.d s.l q.d b.i.d t.i.d q.i.d o.d b.d q.h a.m p.m p.r p.r.n a.c p.c i.n i.t".split()
+RARELY_FINAL = _words(
+    "al etc inc ltd co corp dept univ jr sr et u.s u.k u.s.a e.u d.c ph.d m.d b.sc m.sc"
 )
-OPENERS = frozenset(
-    "the a an in we our this these those that it its there here they their he she his her as at after although among "
-    "all and any although because before between both but by compared conversely despite during each finally first "
-    "for from further furthermore hence however if moreover most no none of on one only overall nevertheless "
-    "participants patients results methods conclusions conclusion background objective objectives second secondary "
-    "several similarly since so some such then therefore thus to two three under until use using when whereas whether "
-    "which while with within without women men adults children subjects data studies study trials treatment what who "
-    "why how does do is are was were can should not additionally importantly interestingly notably likewise "
-    "subsequently ultimately eligible primary mean median eleven twelve ten four five six seven eight nine".split()
+#: Ways and times of dosing: final when a capitalised word follows that isn't an acronym.
+DOSING = _words(
+    "i.v s.c i.m p.o i.p i.d s.l q.d b.i.d t.i.d q.i.d o.d b.d q.h a.m p.m p.r p.r.n a.c p.c i.n i.t"
+)
+OPENERS = _words(
+    "the a an in we our this these those that it its there here they their he she his her as at after "
+    "although among all and any because before between both but by compared conversely despite during "
+    "each finally first for from further furthermore hence however if moreover most no none of on one "
+    "only overall nevertheless participants patients results methods conclusions conclusion background "
+    "objective objectives second secondary several similarly since so some such then therefore thus to "
+    "two three under until use using when whereas whether which while with within without women men "
+    "adults children subjects data studies study trials treatment what who why how does do is are was "
+    "were can should not additionally importantly interestingly notably likewise subsequently ultimately "
+    "eligible primary mean median eleven twelve ten four five six seven eight nine"
 )
 #: Words after which a single capital is a name, not an initial: "vitamin D.", "group B."
-LETTERED = frozenset(
-    "vitamin vitamins hepatitis group groups arm arms type types cohort class factor protein grade stage phase "
-    "influenza part immunoglobulin haemophilia hemophilia category cluster drug treatment level panel sequence "
-    "step zone model score scale plan site centre center period and or".split()
+LETTERED = _words(
+    "vitamin vitamins hepatitis group groups arm arms type types cohort class factor protein grade stage "
+    "phase influenza part immunoglobulin haemophilia hemophilia category cluster drug treatment level "
+    "panel sequence step zone model score scale plan site centre center period"
 )
-LABELS = frozenset(
-    "background introduction context aim aims objective objectives purpose rationale importance hypothesis design "
-    "setting settings participants patients subjects population intervention interventions exposure exposures "
-    "method methods measurements outcomes results findings discussion interpretation conclusion conclusions "
-    "limitations limitation funding relevance registration".split()
+LABELS = _words(
+    "background introduction context aim aims objective objectives purpose rationale importance "
+    "hypothesis design setting settings participants patients subjects population intervention "
+    "interventions exposure exposures method methods measurements outcomes results findings discussion "
+    "interpretation conclusion conclusions limitations limitation funding relevance registration"
 )
 
 _END = re.compile(r"[.!?]+|…|[。！？]")
@@ -59,6 +68,7 @@ _BREAK = re.compile(r"\n[^\S\n]*(?:\n\s*|(?=(?:[-*•–]|#{1,6}|\d{1,2}[.)])[^\
 _HEADING = re.compile(r"^#{1,6}[^\S\n].*\n", re.MULTILINE)
 _GLUED = re.compile(r"(?<=[a-z)%\d\]])\.(?=([A-Z][a-z]+)\b)")
 _LONGEST_ASIDE = 400
+_FAR = 1 << 60
 
 
 def split(text: str) -> list[tuple[int, int]]:
@@ -92,7 +102,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     """Stretches that no sentence crosses: paragraphs, list items, headings."""
     borders = sorted({0, len(text), *(m.start() for m in _BREAK.finditer(text)),
                       *(m.end() for m in _HEADING.finditer(text))})
-    return list(zip(borders, borders[1:], strict=False))
+    return list(pairwise(borders))
 
 
 def _asides(text: str) -> list[tuple[int, int]]:
@@ -122,9 +132,6 @@ def _inside(asides: list[tuple[int, int]], begin: int, cut: int) -> bool:
         return False
     start, end = asides[place]
     return start >= begin and start < cut < end
-
-
-_FAR = 1 << 60
 
 
 def _candidates(text: str, start: int, end: int) -> list[int]:
