@@ -1,0 +1,137 @@
+"""The sample data keeps its promises: complete digests, real quotes, expectations that stand in the text."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+DIGESTS = sorted((DATA / "semaglutide").glob("*.md"))
+SECTIONS = ["Background", "Methods", "Results", "Conclusions"]
+REQUIRED = {"pmid", "title", "study", "journal", "year", "volume", "issue", "pages", "publication_types"}
+KNOWN = REQUIRED | {"authors", "doi", "pmcid", "nct", "funding", "language", "overlaps", "digest"}
+
+
+def read_digest(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
+    parts = re.split(r"^## (\w+)\n", body, flags=re.MULTILINE)[1:]
+    sections = {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    return yaml.safe_load(front), sections
+
+
+CORPUS = {path.stem: read_digest(path) for path in DIGESTS}
+TEXTS = {pmid: "\n\n".join(sections.values()) for pmid, (_, sections) in CORPUS.items()}
+
+
+def load(name: str) -> Any:
+    return json.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+QUESTIONS = load("sample_questions.json")
+
+
+def test_there_are_fifteen_digests() -> None:
+    assert len(CORPUS) == 15
+
+
+@pytest.mark.parametrize("pmid", CORPUS)
+def test_a_digest_has_complete_and_known_front_matter(pmid: str) -> None:
+    meta, _ = CORPUS[pmid]
+    assert meta["pmid"] == pmid
+    assert re.fullmatch(r"[1-9]\d{0,7}", pmid)
+    assert REQUIRED <= meta.keys() <= KNOWN
+    assert all(value not in (None, "", []) for value in meta.values())
+    assert meta["digest"] is True
+    assert meta["language"] == "eng"
+    assert 2000 < meta["year"] < 2026
+    assert all(isinstance(meta[key], str) for key in ("pmid", "volume", "issue", "pages", "title"))
+
+
+@pytest.mark.parametrize("pmid", CORPUS)
+def test_identifiers_are_well_formed(pmid: str) -> None:
+    meta, _ = CORPUS[pmid]
+    assert re.fullmatch(r"10\.\d{4,9}/\S+", meta.get("doi", "10.1000/none"))
+    assert re.fullmatch(r"PMC\d+", meta.get("pmcid", "PMC1"))
+    assert all(re.fullmatch(r"NCT\d{8}", nct) for nct in meta.get("nct", []))
+
+
+@pytest.mark.parametrize("pmid", CORPUS)
+def test_a_digest_has_the_four_sections_and_a_readable_length(pmid: str) -> None:
+    _, sections = CORPUS[pmid]
+    assert list(sections) == SECTIONS
+    assert 180 <= len(TEXTS[pmid].split()) <= 345
+
+
+@pytest.mark.parametrize("pmid", CORPUS)
+def test_digest_prose_uses_typographic_minus_signs_and_ranges(pmid: str) -> None:
+    assert not re.search(r"(?<![\w.-])-\d", TEXTS[pmid]), "ASCII hyphen used as a minus sign"
+    assert not re.search(r"\bCI \d[\d.]*-\d", TEXTS[pmid]), "ASCII hyphen used in an interval"
+
+
+def test_overlaps_name_digests_of_the_corpus_and_are_mutual() -> None:
+    pairs = {(pmid, other) for pmid, (meta, _) in CORPUS.items() for other in meta.get("overlaps", [])}
+    assert pairs
+    assert all(other in CORPUS and pmid != other for pmid, other in pairs)
+    assert pairs == {(other, pmid) for pmid, other in pairs}
+
+
+def test_records_of_one_trial_are_marked_as_overlapping() -> None:
+    trials = {pmid: set(meta.get("nct", [])) for pmid, (meta, _) in CORPUS.items()}
+    for pmid, (meta, _) in CORPUS.items():
+        same = {other for other in CORPUS if other != pmid and trials[other] & trials[pmid]}
+        assert same <= set(meta.get("overlaps", []))
+
+
+def test_question_sets_have_their_sizes_and_unique_ids() -> None:
+    sizes = {name: len(items) for name, items in QUESTIONS.items()}
+    assert sizes == {
+        "answerable": 12, "unanswerable": 6, "conflicting": 4, "further": 2, "non_conflicting": 10
+    }
+    ids = [item["id"] for name, items in QUESTIONS.items() if name != "non_conflicting" for item in items]
+    assert len(set(ids)) == len(ids)
+    assert QUESTIONS["answerable"][0]["question"] == (
+        "How much weight do adults without diabetes lose on semaglutide 2.4 mg?"
+    )
+
+
+@pytest.mark.parametrize("item", QUESTIONS["answerable"] + QUESTIONS["further"], ids=lambda item: item["id"])
+def test_expected_strings_stand_in_a_named_digest(item: dict[str, Any]) -> None:
+    assert item["pmids"]
+    assert item["expect"]
+    assert any(all(string in TEXTS[pmid] for string in item["expect"]) for pmid in item["pmids"])
+    assert all(pmid in CORPUS for pmid in item["pmids"])
+
+
+@pytest.mark.parametrize("item", QUESTIONS["unanswerable"], ids=lambda item: item["id"])
+def test_an_unanswerable_question_says_why(item: dict[str, Any]) -> None:
+    assert item["question"].endswith("?")
+    assert len(item["why"]) > 30
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["Alzheimer", "dementia", "adolescent", "pregnan", "bariatric", "surgery", "cost", "MASH", "fibrosis"],
+)
+def test_no_digest_mentions_what_the_unanswerable_questions_ask(word: str) -> None:
+    assert not [pmid for pmid, text in TEXTS.items() if word.lower() in text.lower()]
+
+
+@pytest.mark.parametrize("item", QUESTIONS["conflicting"], ids=lambda item: item["id"])
+def test_conflicting_questions_split_their_studies_into_two_sides(item: dict[str, Any]) -> None:
+    sides = list(item["sides"].values())
+    assert len(sides) == 2
+    assert not set(sides[0]) & set(sides[1])
+    assert sorted(sides[0] + sides[1]) == sorted(item["pmids"])
+    assert set(item["pmids"]) <= CORPUS.keys()
+    assert item["reason"]
+    assert item["claim"].endswith(".")
+
+
+def test_non_conflicting_ids_are_answerable_questions_outside_the_four_conflicts() -> None:
+    known = {item["id"] for item in QUESTIONS["answerable"] + QUESTIONS["further"]}
+    ids = QUESTIONS["non_conflicting"]
+    assert len(set(ids)) == len(ids)
+    assert set(ids) <= known
