@@ -1,0 +1,225 @@
+"""Writing an answer: a question and ranked passages go in, a draft of cited statements or an abstention comes out.
+
+Every generator returns statements with `(passage id, quote)` citations; the [n] are written later, from structure.
+The key-free one here is extractive: it picks the sentences that answer best, attributes each to its study and
+quotes it verbatim, so that it can't invent. It declines when the passages don't speak of what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
+from litrag.config import settings
+from litrag.errors import InputError
+from litrag.evidence import is_aim
+from litrag.models import Abstention, Citation, Draft, Hit, Model, Record, Statement
+from litrag.sentences import split
+from litrag.terms import Term, focus_terms, mentions, stemmed
+
+
+class Generator(Protocol):
+    """Anything that drafts an answer from passages."""
+
+    @property
+    def generator_id(self) -> str: ...
+
+    def generate(self, question: str, hits: Sequence[Hit], records: Mapping[str, Record]) -> Draft: ...
+
+
+def open_generator(spec: str, embeddings: Embeddings) -> Generator:
+    """`extractive`, or `anthropic:<model>` / `openai:<model>` / … ; InputError for anything else."""
+    if spec == "extractive":
+        return ExtractiveGenerator(embeddings, max_claims=settings().max_claims)
+    if ":" not in spec:
+        raise InputError(f"no generator is called {spec!r}; use 'extractive' or '<provider>:<model>'")
+    from litrag.llm import open_llm_generator
+
+    return open_llm_generator(spec, settings())
+
+
+#: Weighted share of the question's terms that one source must mention, and the least similarity of the best
+#: sentence to the question. Chosen by `benchmarks/abstention.py` on open questions; see docs/benchmarks.md.
+MIN_TERM_COVERAGE = 0.6
+MIN_SIMILARITY = 0.25
+
+#: Weight of relevance against novelty when sentences are picked (maximal marginal relevance, Carbonell & Goldstein
+#: 1998), and how much below the best sentence a further one may lie.
+RELEVANCE_WEIGHT = 0.75
+MAX_DROP = 0.22
+_SECTION_BONUS = {"RESULTS": 0.06, "FINDINGS": 0.06, "CONCLUSIONS": 0.03, "CONCLUSION": 0.03, "METHODS": -0.08,
+                  "BACKGROUND": -0.10, "OBJECTIVE": -0.12, "INTRODUCTION": -0.10}
+
+
+class _Sentence(Model):
+    """A candidate: a sentence of a record, by its span in the record's text, and how well it answers."""
+
+    record_id: str
+    passage_id: str
+    start: int
+    end: int
+    text: str
+    score: float = 0.0
+
+
+class ExtractiveGenerator:
+    """Answers with verbatim sentences, without any key or network."""
+
+    generator_id = "extractive"
+
+    def __init__(self, embeddings: Embeddings, *, max_claims: int = 6) -> None:
+        self._embeddings = embeddings
+        self._max_claims = max_claims
+
+    def generate(self, question: str, hits: Sequence[Hit], records: Mapping[str, Record]) -> Draft:
+        """Pick up to `max_claims` sentences from the hits' records, or abstain and say what is missing."""
+        terms = focus_terms(question)
+        missing, coverage = _coverage(terms, hits, records)
+        if not hits or coverage < MIN_TERM_COVERAGE:
+            return self._abstain(question, hits, terms, missing)
+        sentences = _candidates(hits, records)
+        if not sentences:
+            return self._abstain(question, hits, terms, missing)
+        vectors = np.asarray(self._embeddings.embed_documents([s.text for s in sentences]), dtype=np.float32)
+        similarity = vectors @ np.asarray(self._embeddings.embed_query(question), dtype=np.float32)
+        if float(similarity.max()) < MIN_SIMILARITY:
+            return self._abstain(question, hits, terms, missing)
+        scored = [
+            s.model_copy(update={"score": _score(s, float(sim), terms, records[s.record_id])})
+            for s, sim in zip(sentences, similarity, strict=True)
+        ]
+        picked = _readable_order(_diverse(scored, vectors, self._max_claims))
+        return Draft(
+            statements=tuple(_statement(s, records[s.record_id]) for s in picked), generator=self.generator_id
+        )
+
+    def _abstain(
+        self, question: str, hits: Sequence[Hit], terms: Sequence[Term], missing: Sequence[Term]
+    ) -> Draft:
+        names = tuple(term.text for term in missing)
+        if names:
+            reason = f"The sources in this corpus don't speak of {_listed(names)}."
+        else:
+            reason = "No passage in this corpus comes close enough to answer."
+        return Draft(generator=self.generator_id, abstention=Abstention(
+            reason=reason, missing=names, searched=question, nearest=tuple(hits[:3]), pubmed_query=_query(terms),
+        ))
+
+
+def _coverage(
+    terms: Sequence[Term], hits: Sequence[Hit], records: Mapping[str, Record]
+) -> tuple[list[Term], float]:
+    """Terms that no retrieved record mentions, and the best record's weighted share of all terms.
+
+    A term that few of the retrieved records mention tells more about the question than one that all do.
+    """
+    ids = list(dict.fromkeys(hit.passage.record_id for hit in hits))
+    texts = [stemmed(_searchable(records[record_id])) for record_id in ids]
+    if not terms or not texts:
+        return list(terms), 0.0 if not texts else 1.0
+    present = np.array([[mentions(term, text) for text in texts] for term in terms], dtype=float)
+    weights = 1.0 - 0.7 * present.mean(axis=1)
+    missing = [term for term, row in zip(terms, present, strict=True) if not row.any()]
+    return missing, float((weights @ present).max() / weights.sum())
+
+
+def _searchable(record: Record) -> str:
+    return " ".join((record.title, record.study or "", record.text, *record.mesh, *record.publication_types))
+
+
+def _candidates(hits: Sequence[Hit], records: Mapping[str, Record]) -> list[_Sentence]:
+    """Sentences of the retrieved passages, once each, without those that only state an aim or a question."""
+    found: dict[tuple[str, int, int], _Sentence] = {}
+    for hit in hits:
+        passage = hit.passage
+        if records[passage.record_id].retracted:
+            continue
+        for start, end in split(passage.text):
+            text = passage.text[start:end]
+            if is_aim(text) or len(text.split()) < 5:
+                continue
+            key = (passage.record_id, passage.start + start, passage.start + end)
+            found.setdefault(key, _Sentence(
+                record_id=key[0], passage_id=passage.passage_id, start=key[1], end=key[2], text=text,
+            ))
+    return list(found.values())
+
+
+def _score(sentence: _Sentence, similarity: float, terms: Sequence[Term], record: Record) -> float:
+    """Relevance of a sentence: similarity, the question's terms in it or its study's, figures, its section."""
+    text = stemmed(sentence.text)
+    share = sum(mentions(term, text) for term in terms) / len(terms) if terms else 0.0
+    figures = 0.08 if any(character.isdigit() for character in sentence.text) else 0.0
+    section = _SECTION_BONUS.get(record.section_at(sentence.start).upper(), 0.0)
+    return 0.7 * similarity + 0.3 * share + figures + section
+
+
+def _diverse(
+    sentences: Sequence[_Sentence], vectors: NDArray[np.float32], limit: int
+) -> list[_Sentence]:
+    """Greedy maximal marginal relevance; a second sentence of the same study has to earn its place."""
+    best = max(s.score for s in sentences)
+    pool = [i for i, s in enumerate(sentences) if s.score >= best - MAX_DROP]
+    chosen: list[int] = []
+    while pool and len(chosen) < limit:
+        def gain(i: int) -> float:
+            redundancy = max((float(vectors[i] @ vectors[j]) for j in chosen), default=0.0)
+            same = sum(sentences[j].record_id == sentences[i].record_id for j in chosen)
+            return RELEVANCE_WEIGHT * sentences[i].score - (1 - RELEVANCE_WEIGHT) * redundancy - 0.05 * same
+
+        choice = max(pool, key=gain)
+        pool.remove(choice)
+        chosen.append(choice)
+    return [sentences[i] for i in chosen]
+
+
+def _readable_order(sentences: Sequence[_Sentence]) -> list[_Sentence]:
+    """Studies by their best sentence, sentences of one study in the order of its text."""
+    best: dict[str, float] = {}
+    for sentence in sentences:
+        best[sentence.record_id] = max(best.get(sentence.record_id, -1.0), sentence.score)
+    return sorted(sentences, key=lambda s: (-best[s.record_id], s.record_id, s.start))
+
+
+def _statement(sentence: _Sentence, record: Record) -> Statement:
+    return Statement(
+        text=_attributed(sentence.text, record),
+        citations=(Citation(passage_id=sentence.passage_id, quote=sentence.text),),
+    )
+
+
+def _attributed(text: str, record: Record) -> str:
+    """The sentence with its study's name in front, unless it names the study itself."""
+    name = record.name
+    if name.lower() in text.lower():
+        return text
+    first = text.split(maxsplit=1)[0]
+    opens_plainly = first[:1].isupper() and first[1:].islower() and first.lower() in _sentence_openers()
+    body = text[0].lower() + text[1:] if opens_plainly else text
+    return f"In {name}, {body}" if record.study else f"{name}: {text}"
+
+
+@lru_cache(maxsize=1)
+def _sentence_openers() -> frozenset[str]:
+    """Words that a capital begins only because the sentence does; names keep theirs."""
+    return frozenset("""
+    a after all although among an as at both by compared during each fewer few for from in it its less mean median
+    more most no on only over overall patients people participants adults serious nausea rates results the there
+    these they this those through treatment weight when while with within without weekly oral continuing switching
+    stopping gastrointestinal all-cause cardiovascular kidney major nonfatal retinopathy death deaths discontinuation
+    """.split())
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def _query(terms: Sequence[Term]) -> str:
+    """A PubMed query from the question's terms, synonyms not spelled out: PubMed maps them itself."""
+    return " AND ".join(f'"{term.text}"' if " " in term.text else term.text for term in terms)
