@@ -54,7 +54,8 @@ LABELS = _words(
     "background introduction context aim aims objective objectives purpose rationale importance "
     "hypothesis design setting settings participants patients subjects population intervention "
     "interventions exposure exposures method methods measurements outcomes results findings discussion "
-    "interpretation conclusion conclusions limitations limitation funding relevance registration"
+    "interpretation conclusion conclusions limitations limitation funding relevance registration "
+    "materials material"
 )
 
 _END = re.compile(r"[.!?]+|…|[。！？]")
