@@ -1,0 +1,102 @@
+"""Which sentences of a passage decide a claim.
+
+In: a claim and the stored text of a passage. Out: half-open spans of whole sentences in that text, in order. The
+judge reads only these, in training as in use, and they are what a reader is shown as the deciding text. Lexical
+and deterministic: it narrows the reading, it decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from litrag.sentences import split
+
+Span = tuple[int, int]
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_NUMBER = re.compile(r"(?<![\w.])[-−–]?\d+(?:[.,·]\d+)*")
+_CONCLUSION = re.compile(
+    r"^\W*(?:conclusions?|interpretation|in conclusion|in summary|these (?:results|findings|data)|our (?:results|findings|"
+    r"data|study)|taken together|we conclude|overall|thus|therefore)\b",
+    re.IGNORECASE,
+)
+_STOP = frozenset(
+    "a an the of in on at to for from by with without and or but as is are was were be been being has have had having "
+    "do does did it its this that these those than then there their they which who whom whose we our us not no nor "
+    "can could may might will would should shall must more less into between among after before during over under "
+    "about also both each other such only same so if when where while via per study patients compared".split()
+)
+_SUFFIXES = (
+    "izations", "isations", "ization", "isation", "ements", "ations", "ingly", "ities", "ances", "ences", "ation", "ement",
+    "ments", "ively", "ically", "ional", "ments", "ance", "ence", "ment", "ings", "ness", "able", "ible", "ally", "ical",
+    "ions", "ity", "ive", "ing", "ies", "ion", "als", "ers", "ous", "ed", "es", "ly", "al", "er", "ic", "s", "e", "y",
+)
+_MOST_CHARACTERS = 900
+
+
+def select_window(claim: str, text: str, max_sentences: int = 4) -> list[Span]:
+    """Spans of the sentences of `text` that bear most on `claim`, in text order; whole text if it is short.
+
+    A sentence's weight is how much of the claim it covers, rare words and numbers counting more; words that an
+    already chosen sentence covers count less, so that the second sentence adds what the first left open.
+    """
+    sentences = split(text)
+    if len(sentences) <= max_sentences and len(text) <= _MOST_CHARACTERS:
+        return sentences
+    bags = [_terms(text[start:end]) for start, end in sentences]
+    weights = _weights(_terms(claim), bags)
+    chosen: list[int] = []
+    covered: Counter[str] = Counter()
+    length = 0
+    while len(chosen) < max_sentences:
+        gains = [
+            (-1.0, place) if place in chosen else (_gain(bag, weights, covered) + _bonus(text, sentences, place), -place)
+            for place, bag in enumerate(bags)
+        ]
+        gain, place = max(gains)
+        place = abs(place)
+        start, end = sentences[place]
+        if gain <= 0.0 or (chosen and length + end - start > _MOST_CHARACTERS):
+            break
+        chosen.append(place)
+        length += end - start
+        covered.update(bags[place].keys())
+    return [sentences[place] for place in sorted(chosen)]
+
+
+def window_text(text: str, spans: list[Span]) -> str:
+    """The selected sentences as one string, the way the judge reads them."""
+    return " ".join(text[start:end] for start, end in spans)
+
+
+def _terms(text: str) -> Counter[str]:
+    words = [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP]
+    return Counter([*words, *(number.replace("·", ".").lstrip("-−–") for number in _NUMBER.findall(text))])
+
+
+def _stem(word: str) -> str:
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+            return word[: -len(suffix)]
+    return word
+
+
+def _weights(claim: Counter[str], bags: list[Counter[str]]) -> dict[str, float]:
+    total = len(bags)
+    frequency = {term: sum(term in bag for bag in bags) for term in claim}
+    return {term: math.log(1.0 + total / frequency[term]) for term in claim if frequency[term]}
+
+
+def _gain(bag: Counter[str], weights: dict[str, float], covered: Counter[str]) -> float:
+    """What this sentence adds; repeated cover is worth less, and long sentences must earn their length."""
+    total = sum(weight * 0.5 ** covered[term] for term, weight in weights.items() if term in bag)
+    return total / (sum(bag.values()) + 12.0) ** 0.25
+
+
+def _bonus(text: str, sentences: list[Span], place: int) -> float:
+    """Conclusions say what the authors found; the last sentence often is one without saying so."""
+    start, end = sentences[place]
+    bonus = 0.6 if _CONCLUSION.match(text[start:end]) else 0.0
+    return bonus + (0.3 if place >= len(sentences) - 2 else 0.0)
