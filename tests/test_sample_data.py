@@ -135,3 +135,61 @@ def test_non_conflicting_ids_are_answerable_questions_outside_the_four_conflicts
     ids = QUESTIONS["non_conflicting"]
     assert len(set(ids)) == len(ids)
     assert set(ids) <= known
+
+
+# --- prepared answers
+ANSWERS = load("sample_answers.json")["answers"]
+CLAIMS = [claim for answer in ANSWERS for claim in answer["claims"]]
+VERDICTS = {"supports", "partial", "contradicts", "not_found", "hallucinated_quote", None}
+MATCHES = {"exact", "normalized", "elided", "fuzzy", "altered", "misattributed", "absent", None}
+FAULTS = {
+    "none", "wrong_number", "reversed_direction", "swapped_arms", "wrong_population", "wrong_dose",
+    "overreach", "out_of_scope", "invented_quote", "altered_quote", "misattributed", "uncited",
+}
+
+
+def test_the_prepared_answers_show_every_verdict_match_and_fault() -> None:
+    assert len(ANSWERS) == 4
+    assert {claim["expected_verdict"] for claim in CLAIMS} == VERDICTS
+    assert {claim["expected_match"] for claim in CLAIMS} == MATCHES
+    assert {claim["fault"] for claim in CLAIMS} == FAULTS
+    assert len({claim["id"] for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer["id"])
+def test_an_answers_text_is_its_claims_with_markers(answer: dict[str, Any]) -> None:
+    numbers = {ref["pmid"]: ref["n"] for ref in answer["references"]}
+    assert sorted(numbers.values()) == list(range(1, len(numbers) + 1))
+    assert numbers.keys() <= CORPUS.keys()
+    sentences = []
+    for claim in answer["claims"]:
+        marks = "".join(f" [{numbers[citation['pmid']]}]" for citation in claim["citations"])
+        sentences.append(claim["text"].removesuffix(".") + marks + ".")
+    assert answer["text"] == " ".join(sentences)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim["id"])
+def test_a_planted_quote_is_what_its_expected_match_says(claim: dict[str, Any]) -> None:
+    if not claim["citations"]:
+        assert claim["expected_verdict"] is None
+        assert claim["expected_match"] is None
+        assert claim["fault"] == "uncited"
+        return
+    cited = {citation["pmid"] for citation in claim["citations"]}
+    for citation in claim["citations"]:
+        verbatim = {pmid for pmid, text in TEXTS.items() if citation["quote"] in text}
+        if claim["expected_match"] == "exact":
+            assert citation["pmid"] in verbatim
+        elif claim["expected_match"] == "misattributed":
+            assert verbatim
+            assert not verbatim & cited
+        else:
+            assert not verbatim
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim["id"])
+def test_a_planted_fault_is_explained_and_fits_its_verdict(claim: dict[str, Any]) -> None:
+    assert len(claim["explanation"]) > 20
+    assert (claim["fault"] == "none") == (claim["expected_verdict"] == "supports")
+    broken = claim["expected_match"] in ("altered", "absent")
+    assert broken == (claim["expected_verdict"] == "hallucinated_quote")
