@@ -32,17 +32,23 @@ class Settings(BaseSettings):
         description="`minilm` (carried, runs offline), or id or path of a sentence-transformers model.",
     )
     generator: str = Field(
-        default="extractive", description="`extractive`, `anthropic:<model>`, `openai:<model>`.",
+        default="extractive",
+        description="`extractive`, `anthropic:<model>`, `anthropic-citations:<model>`, `openai:<model>` or "
+        "`server:<model>` (an OpenAI-compatible server of your own).",
     )
     judge: str = Field(
-        default="local", description="`local`, `hf:<id or path>`, `anthropic:<model>`, `openai:<model>`.",
+        default="local",
+        description="`local`, `hf:<id or path>`, `anthropic:<model>`, `openai:<model>`, `server:<model>`; "
+        "`a>b` asks b where a is unsure, `a+b` is a panel, `a*3` lets one judge vote three times.",
     )
     passages: int = Field(default=12, ge=1, le=100, description="Passages retrieved per question.")
     max_claims: int = Field(default=6, ge=1, le=30, description="Claims in an extractive answer at most.")
     db_url: SecretStr | None = Field(
         default=None, description="SQLAlchemy URL of the store; default is SQLite in the home folder.",
     )
-    offline: bool = Field(default=False, description="Refuse every outgoing call.")
+    offline: bool = Field(
+        default=False, description="Refuse every call to a model server, also one on this machine.",
+    )
     anthropic_api_key: SecretStr | None = Field(
         default=None, description="Key for Claude.",
         validation_alias=AliasChoices("anthropic_api_key", "ANTHROPIC_API_KEY"),
@@ -51,10 +57,50 @@ class Settings(BaseSettings):
         default=None, description="Key for OpenAI.",
         validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"),
     )
+    server_api_key: SecretStr | None = Field(
+        default=None, description="Key for an OpenAI-compatible server, if it asks for one.",
+    )
+    anthropic_url: str = Field(
+        default="https://api.anthropic.com", description="Where `anthropic:` models are called.",
+        validation_alias=AliasChoices("anthropic_url", "LITRAG_ANTHROPIC_URL", "ANTHROPIC_BASE_URL"),
+    )
+    openai_url: str = Field(
+        default="https://api.openai.com/v1", description="Where `openai:` models are called.",
+        validation_alias=AliasChoices("openai_url", "LITRAG_OPENAI_URL", "OPENAI_BASE_URL"),
+    )
+    server_url: str = Field(
+        default="http://127.0.0.1:11434/v1",
+        description="Where `server:` models are called: Ollama, llama.cpp, vLLM or the like.",
+    )
+    temperature: float = Field(
+        default=0.0, ge=0, le=1, description="Sent to the models that take one; others choose their own.",
+    )
+    generator_max_tokens: int = Field(default=8000, ge=100, description="Longest generated answer.")
+    judge_max_tokens: int = Field(default=2000, ge=100, description="Longest judgement, thinking included.")
+    llm_timeout: float = Field(default=90.0, gt=0, description="Seconds without an answer before a retry.")
+    llm_retries: int = Field(default=4, ge=0, le=10, description="Further tries after a passing failure.")
+    llm_first_wait: float = Field(default=0.5, ge=0, description="Seconds before the first retry; doubles.")
+    llm_longest_wait: float = Field(
+        default=30.0, ge=0, description="Longest wait, also when the provider asks for a longer one.",
+    )
+    llm_concurrency: int = Field(default=8, ge=1, le=64, description="Claims judged at the same time.")
+    budget_usd: float | None = Field(
+        default=1.0, ge=0, description="US dollars that one answer may cost; none for no limit.",
+    )
+    price_file: Path | None = Field(
+        default=None, description="Your own price table (TOML); default is prices.toml in the home folder.",
+    )
+    escalate_below: float = Field(
+        default=0.7, ge=0, le=1, description="Confidence below which `a>b` asks the second judge.",
+    )
 
     @property
     def index_dir(self) -> Path:
         return self.home / "index"
+
+    @property
+    def judgement_cache(self) -> Path:
+        return self.home / "judgements.db"
 
     @property
     def model_dir(self) -> Path:

@@ -22,3 +22,19 @@ class ModelUnavailableError(LitRAGError):
 
 class StoreError(LitRAGError):
     """The database can't be opened, upgraded or written."""
+
+
+class OfflineError(ModelUnavailableError):
+    """A call was about to leave although LITRAG_OFFLINE forbids it."""
+
+
+class BudgetExceededError(LitRAGError):
+    """The next call could cost more than what is left of the run's budget."""
+
+
+class GenerationError(LitRAGError):
+    """The model gave no usable answer; `partial` is what had arrived: shown as interrupted, never kept."""
+
+    def __init__(self, message: str, *, partial: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.partial = partial
