@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from litrag.config import settings
 from litrag.errors import InputError
-from litrag.evidence import is_aim
+from litrag.discourse import is_aim
 from litrag.models import Abstention, Citation, Draft, Hit, Model, Record, Statement
 from litrag.sentences import split
 from litrag.terms import Term, focus_terms, mentions, stemmed
@@ -52,8 +52,16 @@ MIN_SIMILARITY = 0.25
 #: 1998), and how much below the best sentence a further one may lie.
 RELEVANCE_WEIGHT = 0.75
 MAX_DROP = 0.22
-_SECTION_BONUS = {"RESULTS": 0.06, "FINDINGS": 0.06, "CONCLUSIONS": 0.03, "CONCLUSION": 0.03, "METHODS": -0.08,
-                  "BACKGROUND": -0.10, "OBJECTIVE": -0.12, "INTRODUCTION": -0.10}
+_SECTION_BONUS = {
+    "RESULTS": 0.06,
+    "FINDINGS": 0.06,
+    "CONCLUSIONS": 0.03,
+    "CONCLUSION": 0.03,
+    "METHODS": -0.08,
+    "BACKGROUND": -0.10,
+    "OBJECTIVE": -0.12,
+    "INTRODUCTION": -0.10,
+}
 
 
 class _Sentence(Model):
@@ -106,9 +114,16 @@ class ExtractiveGenerator:
             reason = f"The sources in this corpus don't speak of {_listed(names)}."
         else:
             reason = "No passage in this corpus comes close enough to answer."
-        return Draft(generator=self.generator_id, abstention=Abstention(
-            reason=reason, missing=names, searched=question, nearest=tuple(hits[:3]), pubmed_query=_query(terms),
-        ))
+        return Draft(
+            generator=self.generator_id,
+            abstention=Abstention(
+                reason=reason,
+                missing=names,
+                searched=question,
+                nearest=tuple(hits[:3]),
+                pubmed_query=_query(terms),
+            ),
+        )
 
 
 def _coverage(
@@ -144,9 +159,16 @@ def _candidates(hits: Sequence[Hit], records: Mapping[str, Record]) -> list[_Sen
             if is_aim(text) or len(text.split()) < 5:
                 continue
             key = (passage.record_id, passage.start + start, passage.start + end)
-            found.setdefault(key, _Sentence(
-                record_id=key[0], passage_id=passage.passage_id, start=key[1], end=key[2], text=text,
-            ))
+            found.setdefault(
+                key,
+                _Sentence(
+                    record_id=key[0],
+                    passage_id=passage.passage_id,
+                    start=key[1],
+                    end=key[2],
+                    text=text,
+                ),
+            )
     return list(found.values())
 
 
@@ -159,14 +181,13 @@ def _score(sentence: _Sentence, similarity: float, terms: Sequence[Term], record
     return 0.7 * similarity + 0.3 * share + figures + section
 
 
-def _diverse(
-    sentences: Sequence[_Sentence], vectors: NDArray[np.float32], limit: int
-) -> list[_Sentence]:
+def _diverse(sentences: Sequence[_Sentence], vectors: NDArray[np.float32], limit: int) -> list[_Sentence]:
     """Greedy maximal marginal relevance; a second sentence of the same study has to earn its place."""
     best = max(s.score for s in sentences)
     pool = [i for i, s in enumerate(sentences) if s.score >= best - MAX_DROP]
     chosen: list[int] = []
     while pool and len(chosen) < limit:
+
         def gain(i: int) -> float:
             redundancy = max((float(vectors[i] @ vectors[j]) for j in chosen), default=0.0)
             same = sum(sentences[j].record_id == sentences[i].record_id for j in chosen)
@@ -207,12 +228,14 @@ def _attributed(text: str, record: Record) -> str:
 @lru_cache(maxsize=1)
 def _sentence_openers() -> frozenset[str]:
     """Words that a capital begins only because the sentence does; names keep theirs."""
-    return frozenset("""
+    return frozenset(
+        """
     a after all although among an as at both by compared during each fewer few for from in it its less mean median
     more most no on only over overall patients people participants adults serious nausea rates results the there
     these they this those through treatment weight when while with within without weekly oral continuing switching
     stopping gastrointestinal all-cause cardiovascular kidney major nonfatal retinopathy death deaths discontinuation
-    """.split())
+    """.split()
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

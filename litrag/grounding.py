@@ -77,7 +77,9 @@ def number_sources(items: Sequence[ClaimInput], records: Mapping[str, Record]) -
     for item in items:
         for record_id, _ in item.citations:
             if record_id not in records:
-                raise InputError(f"claim {item.claim_id!r} cites record {record_id!r}, which isn't in the corpus")
+                raise InputError(
+                    f"claim {item.claim_id!r} cites record {record_id!r}, which isn't in the corpus"
+                )
             numbers.setdefault(record_id, len(numbers) + 1)
     return numbers
 
@@ -137,27 +139,43 @@ def _claim(
     for (record_id, quote), location in zip(item.citations, places, strict=True):
         if location.match is MatchKind.MISATTRIBUTED and location.record_id:
             judgement = judgements[(item.text, record_id, None)]
-            reanchor = _reanchor(location, judgements[(item.text, location.record_id, quote)], records, numbers)
+            reanchor = _reanchor(
+                location, judgements[(item.text, location.record_id, quote)], records, numbers
+            )
         elif _needs_judge(location):
             judgement = judgements[(item.text, record_id, quote)]
         else:
             judgement = _hallucinated(location)
             without_quote = judgements.get((item.text, record_id, None))
-        citations.append(CheckedCitation(
-            n=numbers[record_id], record_id=record_id, pmid=records[record_id].pmid,
-            quote=quote if quote is not None else _cut(records[record_id].text, location),
-            quote_given=quote is not None, location=location, judgement=judgement,
-        ))
+        citations.append(
+            CheckedCitation(
+                n=numbers[record_id],
+                record_id=record_id,
+                pmid=records[record_id].pmid,
+                quote=quote if quote is not None else _cut(records[record_id].text, location),
+                quote_given=quote is not None,
+                location=location,
+                judgement=judgement,
+            )
+        )
     return AuditedClaim(
-        claim_id=item.claim_id, text=item.text, citations=tuple(citations), reanchor=reanchor,
+        claim_id=item.claim_id,
+        text=item.text,
+        citations=tuple(citations),
+        reanchor=reanchor,
         without_quote=without_quote,
     )
 
 
 def _hallucinated(location: Location) -> Judgement:
     return Judgement(
-        verdict=Verdict.HALLUCINATED_QUOTE, confidence=1.0, rationale=location.in_words(), spans=location.spans,
-        judge="locator", model="deterministic", version="1",
+        verdict=Verdict.HALLUCINATED_QUOTE,
+        confidence=1.0,
+        rationale=location.in_words(),
+        spans=location.spans,
+        judge="locator",
+        model="deterministic",
+        version="1",
     )
 
 
@@ -167,7 +185,10 @@ def _reanchor(
     record = records[location.record_id or ""]
     holds = "supports the claim" if judgement.verdict is Verdict.SUPPORTS else "holds the quote"
     return Reanchor(
-        n=numbers.get(record.record_id, 0), record_id=record.record_id, pmid=record.pmid, spans=location.spans,
+        n=numbers.get(record.record_id, 0),
+        record_id=record.record_id,
+        pmid=record.pmid,
+        spans=location.spans,
         reason=f"the quote isn't in the cited source; {record.name} {holds}",
     )
 

@@ -1,0 +1,320 @@
+"""The figures of medical prose: each number with its unit, role, comparator and the arm it belongs to.
+
+In: a text. Out: `Figure`s whose spans index that very text. A number that is part of a name ("GLP-1", "STEP 4",
+"type 2", "HbA1c", "SF-36") is no figure. Nothing is inferred: what the words around a number don't say stays None.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from litrag.models import Model, Span
+
+#: One character for one, so that spans stay those of the stored text.
+_FOLD = str.maketrans(
+    {
+        "−": "-",
+        "‐": "-",
+        "‑": "-",
+        "–": "-",
+        "—": "-",
+        "·": ".",
+        "\u00a0": " ",
+        "\u2009": " ",
+        "\u202f": " ",
+        "\u2007": " ",
+        "≤": "<",
+        "≥": ">",
+        "µ": "u",
+        "μ": "u",
+        "％": "%",
+    }
+)
+
+UNITS = {
+    "percent": r"%|per ?cent\b",
+    "points": r"(?:percentage|percent)[ -]points?\b|points?\b|pp\b",
+    "mg": r"mg\b|milligrams?\b",
+    "ug": r"ug\b|mcg\b|micrograms?\b",
+    "g": r"g\b|grams?\b",
+    "kg": r"kg\b|kilograms?\b|kilos?\b",
+    "cm": r"cm\b|centimet(?:re|er)s?\b",
+    "m": r"m\b|met(?:re|er)s?\b",
+    "mmhg": r"mm ?Hg\b",
+    "mmol": r"mmol(?:/l)?\b",
+    "ml": r"ml(?:/min(?:/1\.73 ?m[²2])?)?\b",
+    "day": r"days?\b",
+    "week": r"weeks?\b|wk\b",
+    "month": r"months?\b|mo\b",
+    "year": r"years?\b|yrs?\b|y\b",
+    "hour": r"hours?\b|h\b",
+    "people": r"(?:\w+ ){0,2}?(?:participants?|patients?|people|persons?|adults|individuals|subjects|women|men|children)\b",
+    "trial": r"(?:\w+ ){0,2}?(?:trials|studies|RCTs)\b",
+    "site": r"(?:sites|cent(?:re|er)s)\b",
+    "country": r"countries\b",
+    "death": r"deaths?\b",
+    "event": r"(?:\w+ )?events\b",
+}
+_UNIT = re.compile(
+    "|".join(f"(?P<{name}>[ -]?(?:{pattern}))" for name, pattern in UNITS.items()), re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9.,/])(?P<sign>[+-]\s?)?(?P<value>\d{1,3}(?:[,\u2009 ]\d{3})+(?![\d])|\d+(?:\.\d+)?|\.\d+)(?![\d])"
+)
+_NAME_BEFORE = re.compile(
+    r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|figure|fig\.|table|part|SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
+    r"vitamin|omega|ref\.?|version|GPT)[ -]?)$"
+)
+_PHASE = re.compile(r"\bphase[ -]$", re.IGNORECASE)
+_RATIO = re.compile(
+    r"\b(?:HR|RR|OR|IRR|SHR|aHR|aOR|aRR|(?:hazard|odds|risk|rate|incidence rate|prevalence) ratios?|relative risk)s?\b"
+    r"(?:[\s,:=;(]|\bof\b|\bwas\b|\bwere\b|\bfor\b[^.;()\d]{0,60}|\bfavou?red\b[^.;()\d]{0,40}|"
+    r"\bfor [^.;()\d]{0,80}?\bwas\b|\bit was\b)*$",
+    re.IGNORECASE,
+)
+_RATIO_WORD = re.compile(r"\b(?:HR|RR|OR|aHR|aOR|ratio|relative risk)\b", re.IGNORECASE)
+_INTERVAL_NEXT = re.compile(r"\s*[,;]?\s*[(\[]?\s*(?:with )?(?:a )?9\d(?:\.\d)?\s*% (?:CI|confidence)")
+_P_BEFORE = re.compile(
+    r"\bP(?:[ -]?values?)?\s*(?:was|of|for [a-z -]{0,40})?\s*(?:[<>=]|above|below)\s*=?\s*$", re.IGNORECASE
+)
+_CI = re.compile(
+    r"(?:\b(?:9\d|8\d)(?:\.\d)?\s*%\s*)?\b(?:CI|CrI|confidence interval|credible interval)s?\b[\s,:;=(\[]*(?:of |was |from )*"
+    r"(?P<low>[+-]?\s?\d*\.?\d+)\s*%?\s*(?:to|-|,|;|and)\s*(?P<high>[+-]?\s?\d*\.?\d+)",
+    re.IGNORECASE,
+)
+_TIME_BEFORE = re.compile(r"\b(?P<unit>week|month|year|day)s?[ -]$", re.IGNORECASE)
+_COMPARATOR = re.compile(
+    r"(?:(?P<at_least>[>]=?|at least|no less than|minimum of|or more than)|(?P<below><=?|less than|fewer than|under|below|"
+    r"up to|at most)|(?P<above>more than|over|above|exceed\w*)|(?P<about>about|around|approximately|roughly|nearly|almost|"
+    r"some|circa|~|≈))\s*$",
+    re.IGNORECASE,
+)
+DRUG = re.compile(
+    r"\b(?:[a-z]{3,}(?:glutide|natide|senatide|patide|gliptin|gliflozin|glitazone|formin|statins?|sartan|pril|olol|"
+    r"mab|tinib|mycin|cillin|azole|parin|xaban|gatran|prazole|oxetine|idine|vir|platin|taxel|dipine|afil|trutide|tide)|"
+    r"insulin|aspirin|warfarin|heparin|orlistat|metformin|bupropion|naltrexone|phentermine|topiramate|"
+    r"dexamethasone|hydroxychloroquine|vitamin [a-z]\b)\b",
+    re.IGNORECASE,
+)
+_NOT_DRUGS = frozenset(
+    [
+        "peptide",
+        "nucleotide",
+        "polypeptide",
+        "riptide",
+        "oligonucleotide",
+        "glycopeptide",
+        "neuropeptide",
+        "virvir",
+    ]
+)
+CONTROL = re.compile(
+    r"\b(?:placebo|controls?|control group|comparators?|usual care|standard (?:of )?care|sham|no treatment|untreated)\b",
+    re.IGNORECASE,
+)
+_LEADS = re.compile(
+    r"^\s*(?:%|percent|per cent|\w+)?(?:\s*\([^()]*\))?(?:\s*,?\s*(?:of (?:the )?|\w+ ){0,4}?)?\b(?:with|on|in|for|of|among|"
+    r"receiving|given|taking|under|using|the|those)\b[^.;:\d()]{0,55}$",
+    re.IGNORECASE,
+)
+
+_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
+_NUMBER_WORDS = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
+    )
+}
+_COUNT_WORD = re.compile(
+    r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= (?:\w+[ -]){0,3}?"
+    r"(?:trials|studies|RCTs|countries|sites|weeks|months|years|days|participants|patients|people|arms)\b)",
+    re.IGNORECASE,
+)
+
+
+class Figure(Model):
+    """One number: `value` is unsigned, `sign` −1, 0 (none written) or 1; `kind` is its unit or role."""
+
+    value: float
+    sign: int = 0
+    decimals: int = 0
+    kind: str = "plain"
+    comparator: str | None = None
+    arm: str | None = None
+    span: Span
+    text: str
+
+    @property
+    def days(self) -> float | None:
+        return self.value * _DAYS[self.kind] if self.kind in _DAYS else None
+
+    @property
+    def is_time(self) -> bool:
+        return self.kind in _DAYS
+
+
+class Interval(Model):
+    """A confidence interval; signs are as written."""
+
+    low: float
+    high: float
+    span: Span
+
+    def excludes(self, null: float) -> bool:
+        return self.low > null or self.high < null
+
+    def touches(self, null: float) -> bool:
+        return null in (self.low, self.high)
+
+
+def fold(text: str) -> str:
+    """The text with dashes, spaces and comparators in their plain form, character for character."""
+    return text.translate(_FOLD)
+
+
+@lru_cache(maxsize=4096)
+def intervals(text: str) -> tuple[Interval, ...]:
+    """Confidence intervals in the order they stand."""
+    found = []
+    for match in _CI.finditer(fold(text)):
+        low, high = (float(match[name].replace(" ", "")) for name in ("low", "high"))
+        separator = fold(text)[match.end("low") : match.start("high")]
+        if low > 0 > high and "-" in match["high"] and separator.strip() in ("", "-"):
+            high = -high
+        found.append(Interval(low=min(low, high), high=max(low, high), span=match.span()))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def figures(text: str) -> tuple[Figure, ...]:
+    """Figures in the order they stand; the limits of confidence intervals are left to `intervals`."""
+    plain = fold(text)
+    taken = [i.span for i in intervals(text)]
+    arms = arm_mentions(text)
+    found: list[Figure] = []
+    for match in _NUMBER.finditer(plain):
+        start, end = match.span("value")
+        if any(low <= start < high for low, high in taken):
+            continue
+        before, after = plain[max(0, start - 160) : match.start()], plain[end : end + 40]
+        if _is_part_of_name(before, after, plain, match):
+            continue
+        found.append(_figure(match, before, after, arms, plain))
+    found += [
+        Figure(
+            value=_NUMBER_WORDS[match["word"].lower()],
+            kind=_kind("", plain[match.end() :][:40]),
+            span=match.span(),
+            text=match[0],
+        )
+        for match in _COUNT_WORD.finditer(plain)
+    ]
+    return tuple(sorted(found, key=lambda figure: figure.span))
+
+
+def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) -> bool:
+    written = match["value"]
+    if re.search(r"[A-Za-z]$", plain[: match.start()]) and match["sign"] and "." not in written:
+        return True  # a hyphen, as in "GLP-1"
+    if re.match(r"[A-Za-z]", after) and not _UNIT.match(after):
+        return True  # "1c", "2D"
+    if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:
+        return True
+    return bool(_NAME_BEFORE.search(before + (match["sign"] or ""))) and not re.search(
+        r"\b(?:BMI|HR|CI)[ -]$", before
+    )
+
+
+def _figure(
+    match: re.Match[str], before: str, after: str, arms: tuple[ArmMention, ...], plain: str
+) -> Figure:
+    written = match["value"].replace(",", "").replace(" ", "").replace("\u2009", "")
+    sign = match["sign"] or ""
+    start = match.start()
+    if sign.endswith(" ") and before.endswith(" "):  # a dash between words
+        sign = ""
+    comparator = _COMPARATOR.search(before)
+    return Figure(
+        value=float(written),
+        sign={"+": 1, "-": -1}.get(sign.strip(), 0),
+        decimals=len(written.partition(".")[2]),
+        kind=_kind(before, after),
+        comparator=comparator.lastgroup
+        if comparator
+        else ("at_least" if re.match(r"[^.;,\d]{0,12}\bor (?:more|older|higher|above)\b", after) else None),
+        arm=_arm(match.span("value"), arms, plain),
+        span=(start if sign else match.start("value"), match.end()),
+        text=plain[(start if sign else match.start("value")) : match.end()].strip(),
+    )
+
+
+def _kind(before: str, after: str) -> str:
+    if _P_BEFORE.search(before):
+        return "p"
+    if _PHASE.search(before):
+        return "phase"
+    unit = _UNIT.match(after)
+    if unit and unit.lastgroup:
+        return unit.lastgroup
+    time = _TIME_BEFORE.search(before)
+    if time:
+        return time["unit"].lower()
+    if _RATIO.search(before) or (_INTERVAL_NEXT.match(after) and _RATIO_WORD.search(before)):
+        return "ratio"
+    if re.search(r"\bn\s*=\s*$", before):
+        return "people"
+    return "plain"
+
+
+class ArmMention(Model):
+    """Where a text names a treatment arm; `name` is `control` or a drug's name in lower case."""
+
+    name: str
+    span: Span
+
+
+@lru_cache(maxsize=4096)
+def arm_mentions(text: str) -> tuple[ArmMention, ...]:
+    """Mentions of drugs and control arms in the order they stand; "placebo-controlled" is a design, not an arm."""
+    plain = fold(text)
+    found = [
+        ArmMention(name=match[0].lower(), span=match.span())
+        for match in DRUG.finditer(plain)
+        if match[0].lower() not in _NOT_DRUGS
+    ]
+    found += [
+        ArmMention(name="control", span=match.span())
+        for match in CONTROL.finditer(plain)
+        if not plain[match.end() :].startswith(("-controlled", " controlled", "led"))
+    ]
+    return tuple(sorted(found, key=lambda mention: mention.span))
+
+
+def _arm(span: Span, arms: tuple[ArmMention, ...], plain: str) -> str | None:
+    """The arm whose mention follows the number with nothing but a lead-in between ("2.4% with placebo")."""
+    following = next((a for a in arms if a.span[0] >= span[1]), None)
+    if following is None:
+        return None
+    between = plain[span[1] : following.span[0]]
+    if (
+        len(between) <= 75
+        and _LEADS.match(between)
+        and not re.search(r"\bthan\b|\bvs\b|\bversus\b|compared", between)
+    ):
+        return following.name
+    return None
