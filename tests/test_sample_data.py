@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,48 @@ def test_a_planted_fault_is_explained_and_fits_its_verdict(claim: dict[str, Any]
     assert (claim["fault"] == "none") == (claim["expected_verdict"] == "supports")
     broken = claim["expected_match"] in ("altered", "absent")
     assert broken == (claim["expected_verdict"] == "hallucinated_quote")
+
+
+# --- claims for the judge
+CASES = [json.loads(line) for line in (DATA / "judge_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+KINDS = {
+    "true", "number", "direction", "arms", "population", "dose", "design", "overreach", "significance", "time",
+    "out_of_scope",
+}
+
+
+def test_judge_cases_are_many_balanced_and_unique() -> None:
+    assert len(CASES) >= 140
+    assert len({case["id"] for case in CASES}) == len(CASES)
+    assert len({case["claim"] for case in CASES}) == len(CASES)
+    by_kind = Counter(case["kind"] for case in CASES)
+    assert by_kind.keys() == KINDS
+    assert all(count >= 6 for count in by_kind.values())
+    assert 0.35 <= by_kind["true"] / len(CASES) <= 0.45
+    assert {case["expected"] for case in CASES} == {"supports", "partial", "contradicts", "not_found"}
+
+
+def test_every_digest_has_true_false_and_unanswered_cases() -> None:
+    for pmid in CORPUS:
+        assert {"supports", "contradicts", "not_found"} <= {c["expected"] for c in CASES if c["pmid"] == pmid}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_a_judge_case_fits_its_digest(case: dict[str, Any]) -> None:
+    text = TEXTS[case["pmid"]]
+    assert case["claim"].endswith(".")
+    assert case["claim"] not in text, "claims are paraphrases, not digest sentences"
+    assert (case["kind"] == "true") == (case["expected"] == "supports")
+    assert (case["kind"] == "out_of_scope") == (case["expected"] == "not_found")
+    if case["mismatch"] is None:
+        assert case["expected"] in ("supports", "not_found")
+    else:
+        assert case["mismatch"]["claim"] in case["claim"]
+        assert case["mismatch"]["source"] in text
+
+
+def test_a_wrong_number_does_not_stand_beside_its_true_value() -> None:
+    for case in CASES:
+        if case["kind"] == "number":
+            assert case["mismatch"]["claim"] != case["mismatch"]["source"]
+            assert case["mismatch"]["source"] not in case["claim"]
