@@ -92,7 +92,7 @@ def _weights(claim: Counter[str], bags: list[Counter[str]]) -> dict[str, float]:
 def _gain(bag: Counter[str], weights: dict[str, float], covered: Counter[str]) -> float:
     """What this sentence adds; repeated cover is worth less, and long sentences must earn their length."""
     total = sum(weight * 0.5 ** covered[term] for term, weight in weights.items() if term in bag)
-    return total / (sum(bag.values()) + 12.0) ** 0.25
+    return float(total / (sum(bag.values()) + 12.0) ** 0.25)
 
 
 def _bonus(text: str, sentences: list[Span], place: int) -> float:
