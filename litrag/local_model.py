@@ -1,7 +1,7 @@
 """The trained cross-encoder that judges without a key: (claim, evidence) → probabilities of four verdicts.
 
 In: pairs of texts, the evidence already cut to the sentences that matter. Out: one row of probabilities per pair, in
-the order of `labels`, rounded to four decimals. A row depends on its own pair only: pairs are padded to a width that
+the order of `LABELS`, rounded to four decimals. A row depends on its own pair only: pairs are padded to a width that
 follows from their own length, never to that of a neighbour. Refuses weights whose checksum is not the recorded one.
 """
 
@@ -26,7 +26,7 @@ _WIDTH_STEP = 16
 _BATCH = 16
 _DECIMALS = 4
 
-Probabilities = npt.NDArray[np.float64]
+Probabilities = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,9 @@ class EntailmentModel:
         return cls(card, _open_session(folder / "model.onnx", threads), _open_tokenizer(folder / "tokenizer.json"))
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return self.card.labels
+    def model_id(self) -> str:
+        """Name and version of the weights, as stored with every judgement."""
+        return f"litrag-judge-{self.card.version}"
 
     @property
     def version(self) -> str:
@@ -74,7 +75,7 @@ class EntailmentModel:
     def predict(self, pairs: Sequence[tuple[str, str]]) -> Probabilities:
         """Probabilities of shape (len(pairs), 4); evidence beyond the token limit is not read."""
         rows = self._encode(pairs)
-        logits = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
+        logits = np.zeros((len(rows), len(LABELS)), dtype=np.float32)
         for width, places in _by_width(rows).items():
             for start in range(0, len(places), _BATCH):
                 chosen = places[start : start + _BATCH]
@@ -113,8 +114,9 @@ class EntailmentModel:
         scaled = logits.astype(np.float64) / self.card.temperature + np.asarray(self.card.bias)
         scaled -= scaled.max(axis=1, keepdims=True, initial=-np.inf) if len(scaled) else 0.0
         weights = np.exp(scaled)
-        rounded: Probabilities = np.round(weights / weights.sum(axis=1, keepdims=True), _DECIMALS)
-        return rounded
+        columns = [self.card.labels.index(label) for label in LABELS]
+        shares = np.round(weights / weights.sum(axis=1, keepdims=True), _DECIMALS)[:, columns]
+        return shares.astype(np.float32)
 
 
 def read_card(folder: Path) -> ModelCard:

@@ -43,7 +43,6 @@ def edit_config(folder: Path, **changes: object) -> None:
 def test_every_row_is_a_distribution_over_the_four_verdicts(model):
     probabilities = model.predict(PAIRS)
     assert probabilities.shape == (len(PAIRS), 4)
-    assert sorted(model.labels) == sorted(LABELS)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=2e-4)
     assert (probabilities >= 0).all()
 
@@ -53,7 +52,7 @@ def test_no_pairs_give_no_rows(model):
 
 
 def test_a_copied_sentence_is_supported_and_its_reversal_is_not(model):
-    support = model.labels.index("supports")
+    support = LABELS.index("supports")
     same, reversed_, unrelated = model.predict(PAIRS[:3])[:, support]
     assert same > 0.5
     assert reversed_ < 0.5
@@ -77,7 +76,7 @@ def test_one_thread_and_two_give_the_same_rows(model):
 
 def test_probabilities_carry_four_decimals(model):
     probabilities = model.predict(PAIRS)
-    assert (np.round(probabilities, 4) == probabilities).all()
+    assert (np.round(probabilities.astype(float), 4).astype(np.float32) == probabilities).all()
 
 
 def test_evidence_behind_the_token_limit_is_not_read(model):
@@ -142,11 +141,14 @@ def test_a_wrong_configuration_is_refused(copied, changes, message):
         EntailmentModel.open(copied)
 
 
-def test_labels_in_another_order_move_the_columns_names_only(copied, model):
-    edit_config(copied, labels=list(reversed(model.labels)))
-    other = EntailmentModel.open(copied)
-    assert (other.predict(PAIRS) == model.predict(PAIRS)).all()
-    assert other.labels == tuple(reversed(model.labels))
+def test_columns_follow_the_names_in_the_configuration_not_their_order(copied):
+    edit_config(copied, bias=[0.0, 0.0, 0.0, 0.0])
+    before = EntailmentModel.open(copied).predict(PAIRS)
+    names = list(read_card(copied).labels)
+    edit_config(copied, labels=names[::-1])
+    after = EntailmentModel.open(copied).predict(PAIRS)
+    for label, renamed in zip(names, names[::-1], strict=True):
+        assert (before[:, LABELS.index(label)] == after[:, LABELS.index(renamed)]).all()
 
 
 def test_the_carried_files_stay_below_45_megabytes():
