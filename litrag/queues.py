@@ -1,0 +1,163 @@
+"""Which item a reviewer sees next, and how far the work has got.
+
+A store and a reviewer go in; an item, counts and pace come out. The seat of an item that is open on somebody's
+screen is leased for a while, so that nobody labels in vain.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from statistics import median
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, update
+
+from .labels import Item, Status
+from .models import Model
+from .reviews import Store, as_item
+from .tables import adjudications, assignments, events, items, labels, now, stamp
+
+#: Minutes for which an opened item is kept for the reviewer who opened it.
+LEASE_MINUTES = 30
+
+Seqs = Select[tuple[int]]
+
+_ASIDE = (Status.SKIPPED, Status.WITHDRAWN)
+
+
+class View(StrEnum):
+    """A way to go through the items."""
+
+    UNREVIEWED = "unreviewed by me"
+    SECOND = "needs second reviewer"
+    DISAGREEMENTS = "disagreements"
+    FLAGGED = "flagged"
+    MINE = "my labels"
+    ALL = "all"
+
+
+class Progress(Model):
+    """How far one reviewer has got. `pace` is items per hour, from the median time of the latest labels."""
+
+    items: int
+    labelled: int
+    left: int
+    pace: float | None
+
+
+def next_item(store: Store, reviewer_id: str, view: View = View.UNREVIEWED, *, after: int = 0) -> Item | None:
+    """The first item of a view behind place `after`, or from the top when there is none; its seat is leased."""
+    for query in _queries(view, reviewer_id):
+        for start in dict.fromkeys((after, 0)):
+            item = _first(store, query, start)
+            if item is not None:
+                if view in (View.UNREVIEWED, View.SECOND):
+                    lease(store, item.item_id, reviewer_id)
+                return item
+    return None
+
+
+def _first(store: Store, query: Seqs, start: int) -> Item | None:
+    place = query.selected_columns[0]
+    with store.reading() as connection:
+        seq = connection.execute(query.where(place > start).order_by(place).limit(1)).scalar()
+        row = connection.execute(select(items).where(items.c.seq == seq)).mappings().first()
+    return as_item(row) if row else None
+
+
+def count(store: Store, reviewer_id: str, view: View) -> int:
+    """How many items a view holds for a reviewer."""
+    with store.reading() as connection:
+        return sum(_number(connection, query) for query in _queries(view, reviewer_id))
+
+
+def _number(connection: Connection, query: Seqs) -> int:
+    found = query.distinct().subquery()
+    return int(connection.execute(select(func.count()).select_from(found)).scalar_one())
+
+
+def progress(store: Store, reviewer_id: str) -> Progress:
+    mine = select(func.count()).where(labels.c.reviewer_id == reviewer_id, labels.c.verdict.is_not(None))
+    recent = select(events.c.seconds).where(events.c.reviewer_id == reviewer_id, events.c.kind == "label")
+    with store.reading() as connection:
+        total = connection.execute(select(func.count()).select_from(items)).scalar_one()
+        done = connection.execute(mine).scalar_one()
+        spent = connection.execute(recent.order_by(events.c.event_id.desc()).limit(20)).scalars().all()
+    typical = median(spent) if spent else 0.0
+    left = count(store, reviewer_id, View.UNREVIEWED)
+    return Progress(items=total, labelled=done, left=left, pace=3600 / typical if typical > 0 else None)
+
+
+def lease(store: Store, item_id: str, reviewer_id: str) -> None:
+    """Keep a free seat of an item for a reviewer, and give back the ones that were kept before."""
+    until = stamp(datetime.now(UTC) + timedelta(minutes=LEASE_MINUTES))
+    free = assignments.c.reviewer_id.is_(None)
+    with store.writing() as connection:
+        connection.execute(update(assignments).where(free, assignments.c.leased_by == reviewer_id).values(
+            leased_by=None, leased_until=None,
+        ))
+        here = assignments.c.item_id == item_id
+        if connection.execute(select(assignments.c.slot).where(here, assignments.c.reviewer_id == reviewer_id)).first():
+            return
+        place = select(assignments.c.slot).where(here, _loose(reviewer_id)).order_by(assignments.c.slot).limit(1)
+        slot = connection.execute(place.with_for_update(skip_locked=True)).scalar()
+        if slot is not None:
+            connection.execute(update(assignments).where(here, assignments.c.slot == slot, free).values(
+                leased_by=reviewer_id, leased_until=until,
+            ))
+
+
+# --- the views as queries for places in the queue; only narrow tables are gone through
+def _queries(view: View, reviewer_id: str) -> list[Seqs]:
+    """A view's items; several queries are gone through one after the other."""
+    if view is View.UNREVIEWED:
+        return [_open_to(reviewer_id), _set_aside(reviewer_id)]
+    if view is View.SECOND:
+        return [_open_to(reviewer_id).where(_begun())]
+    if view is View.DISAGREEMENTS:
+        return [_disagreed()]
+    if view is View.FLAGGED:
+        return [select(labels.c.seq).where(labels.c.flagged)]
+    if view is View.MINE:
+        return [select(labels.c.seq).where(labels.c.reviewer_id == reviewer_id, labels.c.verdict.is_not(None))]
+    return [select(items.c.seq)]
+
+
+def _loose(reviewer_id: str) -> ColumnElement[bool]:
+    """A seat that this reviewer could take now."""
+    leased_by, until = assignments.c.leased_by, assignments.c.leased_until
+    return and_(
+        assignments.c.reviewer_id.is_(None), or_(leased_by.is_(None), leased_by == reviewer_id, until < now()),
+    )
+
+
+def _open_to(reviewer_id: str) -> Seqs:
+    """Items with a seat free that this reviewer has neither labelled nor set aside."""
+    touched = exists().where(
+        labels.c.item_id == assignments.c.item_id, labels.c.reviewer_id == reviewer_id,
+        or_(labels.c.verdict.is_not(None), labels.c.status.in_(_ASIDE)),
+    )
+    return select(assignments.c.seq).where(_loose(reviewer_id), ~touched)
+
+
+def _set_aside(reviewer_id: str) -> Seqs:
+    """Items that this reviewer skipped, or whose label was withdrawn, and that still have a seat for them."""
+    seat = assignments.c.item_id == labels.c.item_id
+    mine = exists().where(seat, assignments.c.reviewer_id == reviewer_id)
+    free = exists().where(seat, _loose(reviewer_id))
+    return select(labels.c.seq).where(
+        labels.c.reviewer_id == reviewer_id, labels.c.verdict.is_(None), labels.c.status.in_(_ASIDE), or_(mine, free),
+    )
+
+
+def _begun() -> ColumnElement[bool]:
+    """Somebody else has taken a seat at the item."""
+    other = assignments.alias()
+    return exists().where(other.c.item_id == assignments.c.item_id, other.c.reviewer_id.is_not(None))
+
+
+def _disagreed() -> Seqs:
+    """Items whose reviewers gave different labels and that nobody has adjudicated."""
+    settled = exists().where(adjudications.c.item_id == labels.c.item_id)
+    standing = select(labels.c.seq).where(labels.c.verdict.is_not(None), ~settled).group_by(labels.c.seq)
+    return standing.having(func.min(labels.c.verdict) != func.max(labels.c.verdict))
