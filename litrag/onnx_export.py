@@ -36,8 +36,8 @@ def export_sentence_encoder(model: Path, target: Path) -> None:
     os.close(handle)
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            # The exporter that replaces this one needs a further package and gives the same file.
-            warnings.simplefilter("ignore", DeprecationWarning)
+            # Tracing warns of branches that are the same for every input, and of its own age.
+            warnings.simplefilter("ignore")
             torch.onnx.export(
                 Encoder().eval(), (example, torch.ones_like(example)), aside, dynamo=False, opset_version=17,
                 input_names=["ids", "mask"], output_names=["vectors"],

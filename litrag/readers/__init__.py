@@ -6,6 +6,7 @@ everything that could not be read. A damaged record never costs its neighbours, 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from litrag.models import Record
 from litrag.readers import jsonl, markdown
 from litrag.readers.report import ReadReport, Rejection
 
-__all__ = ["READERS", "ReadReport", "Reader", "Rejection", "read_records"]
+__all__ = ["READERS", "ReadReport", "Reader", "Rejection", "read_records", "source_hash"]
 
 Reader = Callable[[Path], Iterator[Record | Rejection]]
 
@@ -47,6 +48,17 @@ def read_records(path: str | Path) -> ReadReport:
             else:
                 found[item.record_id] = item
     return ReadReport(records=tuple(found.values()), rejected=tuple(rejected))
+
+
+def source_hash(path: Path) -> str:
+    """Hash of the names and bytes of the files that `read_records` would read."""
+    digest = hashlib.sha256()
+    for file in _files(path):
+        name = file.name if path.is_file() else str(file.relative_to(path))
+        digest.update(f"{name}\x00{file.stat().st_size}\x00".encode())
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _files(root: Path) -> list[Path]:
