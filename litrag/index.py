@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import faiss
 import numpy as np
-from langchain_core.embeddings import Embeddings
 
 from litrag import storage
 from litrag.config import SAMPLE_CORPUS, settings
@@ -95,10 +94,8 @@ class Index:
         from litrag.retriever import document
 
         documents = {p.passage_id: document(p, self.records[p.record_id], self.name) for p in self.passages}
-        embed = self.embeddings
         return FAISS(
-            embed if isinstance(embed, Embeddings) else embed.embed_query, self._vectors,
-            InMemoryDocstore(dict(documents)), dict(enumerate(documents)),
+            self.embeddings, self._vectors, InMemoryDocstore(dict(documents)), dict(enumerate(documents)),
             distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
         )
 
