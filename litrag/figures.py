@@ -141,7 +141,7 @@ _NUMBER_WORDS = {
     )
 }
 _COUNT_WORD = re.compile(
-    r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= (?:\w+[ -]){0,3}?"
+    r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= (?!in\b|out\b|of\b|times\b|quarters\b|thirds\b|fifths\b|tenths\b)(?:\w+[ -]){0,3}?"
     r"(?:trials|studies|RCTs|countries|sites|weeks|months|years|days|participants|patients|people|arms)\b)",
     re.IGNORECASE,
 )
@@ -233,6 +233,8 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
         return True  # a hyphen, as in "GLP-1"
     if re.match(r"[A-Za-z]", after) and not _UNIT.match(after):
         return True  # "1c", "2D"
+    if re.match(r":\d", after) or re.search(r"\d:$", before):
+        return True  # an allocation ratio, "2:1"
     if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:
         return True
     return bool(_NAME_BEFORE.search(before + (match["sign"] or ""))) and not re.search(
@@ -253,7 +255,7 @@ def _figure(
         value=float(written),
         sign={"+": 1, "-": -1}.get(sign.strip(), 0),
         decimals=len(written.partition(".")[2]),
-        kind=_kind(before, after),
+        kind=_kind(before, after, decimal="." in written),
         comparator=comparator.lastgroup
         if comparator
         else ("at_least" if re.match(r"[^.;,\d]{0,12}\bor (?:more|older|higher|above)\b", after) else None),
@@ -263,7 +265,7 @@ def _figure(
     )
 
 
-def _kind(before: str, after: str) -> str:
+def _kind(before: str, after: str, *, decimal: bool = False) -> str:
     if _P_BEFORE.search(before):
         return "p"
     if _PHASE.search(before):
@@ -274,7 +276,8 @@ def _kind(before: str, after: str) -> str:
     time = _TIME_BEFORE.search(before)
     if time:
         return time["unit"].lower()
-    if _RATIO.search(before) or (_INTERVAL_NEXT.match(after) and _RATIO_WORD.search(before)):
+    clause = re.split(r"[.;] |, and ", before)[-1]
+    if _RATIO.search(before) or (decimal and _RATIO_WORD.search(clause)) or (_INTERVAL_NEXT.match(after) and _RATIO_WORD.search(before)):
         return "ratio"
     if re.search(r"\bn\s*=\s*$", before):
         return "people"
@@ -305,12 +308,24 @@ def arm_mentions(text: str) -> tuple[ArmMention, ...]:
     return tuple(sorted(found, key=lambda mention: mention.span))
 
 
+def _past_bracket(span: Span, plain: str) -> int:
+    """Where the text goes on after a number: behind the bracket that holds it, if one does."""
+    opened, closed = plain.rfind("(", 0, span[0]), plain.rfind(")", 0, span[0])
+    if opened <= closed or span[0] - opened > 80:
+        return span[1]
+    stop = plain.find(")", span[1], span[1] + 80)
+    return stop + 1 if stop >= 0 else span[1]
+
+
 def _arm(span: Span, arms: tuple[ArmMention, ...], plain: str) -> str | None:
     """The arm whose mention follows the number with nothing but a lead-in between ("2.4% with placebo")."""
-    following = next((a for a in arms if a.span[0] >= span[1]), None)
+    end = _past_bracket(span, plain)
+    following = next((a for a in arms if a.span[0] >= end), None)
     if following is None:
         return None
-    between = plain[span[1] : following.span[0]]
+    between = plain[end : following.span[0]]
+    if re.search(r"\b(?:and|but|while|whereas|or)\b", between):
+        return None
     if (
         len(between) <= 75
         and _LEADS.match(between)

@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from litrag.checks import check_claim, content
+from litrag.checks import check_claim
+from litrag.checks.case import content
 from litrag.config import settings
 from litrag.discourse import is_aim
 from litrag.errors import InputError

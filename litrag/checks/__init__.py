@@ -1,0 +1,34 @@
+"""What code can decide about a claim and the text it cites, and say in words.
+
+In: a claim and the stored text. Out: `Finding`s, each a disagreement with its reason ("the claim says 68.4%, the
+source 86.4%") and the verdict it forces. No finding means that code has nothing against the claim, not that it is
+supported. Checks stay silent where the words leave room for doubt: a false alarm on an honest claim is a fault too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from litrag.checks.case import Case, open_case
+from litrag.checks.design import check_drugs, check_groups, check_overreach, check_poles
+from litrag.checks.effects import check_direction, check_signed_change, check_significance, check_superiority
+from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading
+from litrag.models import Finding, Verdict
+
+CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
+    check_figures, check_intervals, check_ratio_reading, check_arms,
+    check_direction, check_signed_change, check_significance, check_superiority,
+    check_poles, check_groups, check_drugs, check_overreach,
+)
+
+_GRAVITY = {Verdict.CONTRADICTS: 0, Verdict.NOT_FOUND: 1, Verdict.PARTIAL: 2}
+
+
+def check_claim(claim: str, text: str) -> list[Finding]:
+    """All findings against a claim, the gravest first; empty when code sees nothing wrong."""
+    case = open_case(claim, text)
+    unique = {(finding.kind, finding.message): finding for check in CHECKS for finding in check(case)}
+    return sorted(unique.values(), key=lambda finding: _GRAVITY[finding.verdict])
+
+
+__all__ = ["CHECKS", "check_claim"]

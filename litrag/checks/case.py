@@ -1,0 +1,151 @@
+"""A claim laid beside its source: the source's reporting clauses, and which of them speaks of the same thing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from litrag.discourse import is_aim
+from litrag.figures import arm_mentions, figures, fold, intervals
+from litrag.models import Model, Span
+from litrag.sentences import split
+from litrag.terms import stem
+
+_WORD = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
+_STOP = frozenset(
+    ["a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for", "from", "had", "has", "have", "in", "into", "is", "it", "its", "of", "on", "or", "over", "that", "the", "their", "them", "these", "they", "this", "those", "to", "was", "were", "which", "while", "who", "with", "within", "than", "then", "there", "vs", "versus", "both", "also", "only", "per", "about", "around", "after", "before", "during", "when", "where", "all", "any", "each", "other", "such", "so", "no", "not", "compared", "group", "groups", "participants", "patients", "people", "persons", "individuals", "adults", "study", "studies", "trial", "trials", "found", "showed", "shown", "show", "reported", "observed", "mean", "median", "average", "rate", "rates", "occurred", "significant", "significantly", "statistically", "percent", "percentage", "points", "week", "weeks", "year", "years", "month", "months", "day", "days", "ci", "hr", "rr", "among", "between", "led", "leads", "brought", "comparison", "alone", "demonstrated", "demonstrate", "demonstrates", "analysis", "meta-analysis", "pooled", "pooling", "cohort", "likely", "confirmed", "established", "proved", "proven", "shows", "linked", "tested", "covered", "relative", "produces", "least", "produced", "taking", "took", "given", "treated", "treatment", "received", "relative", "ratio", "hazard", "risk", "cases", "linked"]
+)
+#: Words of direction say how, not what: they are compared by `effects`, never used to find the place.
+UP = (
+    r"(?:increas\w*|ris(?:e|es|en|ing)|rose|rais\w+|higher|more|greater|gain\w*|regain\w*|wors\w+|elevat\w+|grew|"
+    r"doubled|commoner|exceed\w*|larger)"
+)
+DOWN = (
+    r"(?:decreas\w*|reduc\w*|lower\w*|fewer|less|fall(?:s|en|ing)?|fell|drop\w*|los(?:t|s|ing|es)\w*|lose[sd]?|declin\w*|"
+    r"cut(?:s|ting)?|smaller|shrank|rarer|slow(?:s|ed|er|ing)?|halv\w+)"
+)
+DIRECTION_WORD = re.compile(rf"{UP}|{DOWN}", re.IGNORECASE)
+
+#: Phrases that name the same outcome or group, brought to one form before words are compared.
+_SAME_THING = tuple(
+    (re.compile(pattern, re.IGNORECASE), form)
+    for pattern, form in (
+        (r"\b(?:deaths?|dying|mortality|died) (?:from|of|due to|because of) any (?:cause|reason)\b", "all-cause death"),
+        (r"\b(?:all-?[ ]?cause|overall|total) mortality\b|\bany deaths?\b", "all-cause death"),
+        (r"\bmortality\b|\bdeaths\b|\bdied\b|\bdying\b|\bdie\b", "death"),
+        (r"\b(?:3-point |three-point )?MACE\b|\bmajor (?:adverse )?(?:cardiovascular|cardiac) events?\b",
+         "major cardiovascular events"),
+        (r"\bCV\b", "cardiovascular"),
+        (r"\brenal\b", "kidney"),
+        (r"\bheart attacks?\b|\bMIs?\b(?!\w)", "myocardial infarction"),
+        (r"\bHbA1c\b|\bglyc(?:at|osylat)ed ha?emoglobin\b", "haemoglobin glycated"),
+        (r"\bside[- ]effects?\b|\badverse (?:effects?|reactions?)\b|\bAEs?\b", "adverse events"),
+        (r"\bdiscontinu\w+|\bwithdr[ae]w\w*|\bquit\w*|\bcame off\b|\bgave up\b|\bstop(?:s|ping)?\b", "stopped"),
+        (r"\bbody[- ]?mass index\b|\bBMI\b", "body-mass-index"),
+        (r"\bbody[- ]?weight\b", "weight"),
+        (r"\bGI\b|\bstomach\b|\bdigestive\b", "gastrointestinal"),
+        (r"\bT2DM?\b|\btype[- ](?:2|II) diabetes(?: mellitus)?\b", "type-2 diabetes"),
+        (r"\bCKD\b", "chronic kidney disease"),
+        (r"\bHF\b|\bheart-failure\b", "heart failure"),
+        (r"\bage[ds]?\b", "age"),
+    )
+)
+#: Acronyms of studies, in the claim as in the source, tell nothing about the outcome.
+_STUDY_NAME = re.compile(r"\b(?!MACE\b|UACR\b|NASH\b|MASH\b|LDL\b|HDL\b)[A-Z]{4,}(?:[ -]\d{1,2})?\b")
+
+
+class Unit(Model):
+    """A sentence or clause of the source that reports something."""
+
+    span: Span
+    sentence: Span
+    text: str
+    words: frozenset[str]
+
+
+class Case(Model):
+    """A claim, its source, the source's units and how much of the claim each of them covers (0–1)."""
+
+    claim: str
+    text: str
+    words: frozenset[str]
+    units: tuple[Unit, ...]
+    shares: tuple[float, ...]
+
+    def best(self, wanted: Callable[[Unit], bool] | None = None) -> tuple[Unit, float] | None:
+        """The unit that fits the claim best among those `wanted`, with the share of the claim that it covers."""
+        numbers = {figure.value for figure in figures(self.claim)}
+        ranked = [
+            (share + 0.12 * len(numbers & {f.value for f in figures(self.text) if inside(f.span, unit.span)}), -i)
+            for i, (unit, share) in enumerate(zip(self.units, self.shares, strict=True))
+            if wanted is None or wanted(unit)
+        ]
+        if not ranked:
+            return None
+        place = -max(ranked)[1]
+        return self.units[place], self.shares[place]
+
+
+def inside(span: Span, other: Span) -> bool:
+    return other[0] <= span[0] and span[1] <= other[1]
+
+
+@lru_cache(maxsize=20_000)
+def content(text: str) -> frozenset[str]:
+    """Stems of the words that say what a text is about, hyphenated words also in parts."""
+    plain = _STUDY_NAME.sub(" ", fold(text))
+    for pattern, form in _SAME_THING:
+        plain = pattern.sub(form, plain)
+    words = [w for w in _WORD.findall(plain.lower()) if w not in _STOP and not DIRECTION_WORD.fullmatch(w)]
+    parts = {part for word in words for part in (word, *word.split("-"))}
+    return frozenset(stem(part) for part in parts if len(part) > 1 and part not in _STOP)
+
+
+def open_case(claim: str, text: str) -> Case:
+    """Lay a claim beside a source text."""
+    units = _units(text)
+    words = content(claim)
+    arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"}
+    weight = {
+        w: (math.log(1 + len(units) / (1 + sum(w in unit.words for unit in units))) + 0.2) * (0.2 if w in arms else 1.0)
+        for w in words
+    }
+    total = sum(weight.values()) or 1.0
+    shares = tuple(sum(weight[w] for w in words & unit.words) / total for unit in units)
+    return Case(claim=claim, text=text, words=words, units=units, shares=shares)
+
+
+_CLAUSE = re.compile(
+    r";\s+|(?<=\)),\s+(?:and|but|while|whereas)?\s*|(?<=\))\s+(?:and|but|while|whereas)\s+|"
+    r",\s+(?:and|but|while|whereas)\s+(?=[^;.]*\d)|,?\s+(?:and\s+)?(?=\d+\.\d+ \(\d\d% CI)"
+)
+
+
+@lru_cache(maxsize=512)
+def _units(text: str) -> tuple[Unit, ...]:
+    """Sentences that report something, cut into clauses where each clause has figures and words of its own."""
+    found: list[Unit] = []
+    for start, end in split(text):
+        sentence = text[start:end]
+        if is_aim(sentence):
+            continue
+        cuts = [start, *(start + cut for cut in _cuts(sentence)), end]
+        for low, high in zip(cuts, cuts[1:], strict=False):
+            clause = text[low:high]
+            found.append(Unit(span=(low, high), sentence=(start, end), text=clause, words=content(clause)))
+    return tuple(found)
+
+
+def _cuts(sentence: str) -> list[int]:
+    cuts: list[int] = []
+    last = 0
+    for match in _CLAUSE.finditer(sentence):
+        left, right = sentence[last : match.start()], sentence[match.end() :]
+        depth = sentence.count("(", 0, match.start()) - sentence.count(")", 0, match.start())
+        figured = bool(intervals(left)) or len(figures(left)) > 1
+        if depth == 0 and figured and content(left) and content(right):
+            cuts.append(match.end())
+            last = match.end()
+    return cuts

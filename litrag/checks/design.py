@@ -1,0 +1,132 @@
+"""Who was studied, how, and with what: population, design, route, frequency, drug, and how far a claim may go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from litrag.checks.case import Case
+from litrag.checks.effects import direction
+from litrag.figures import arm_mentions, fold
+from litrag.models import Finding, Verdict
+from litrag.sentences import split
+
+_DIABETES = r"(?:established |known )?(?:type[ -](?:2|1|II|I) |both )?(?:diabetes|T2DM?|T1D)\b"
+#: (kind, one, its opposite): a claim may not name one when the source names only the other.
+_POLES: tuple[tuple[str, str, str], ...] = (
+    (
+        "population",
+        rf"\b(?:with|having|(?<!not )had|(?<!not )have) {_DIABETES}|\bdiabetic (?:patients|people|adults)|"
+        r"\bdiabetes (?:patients|population)|\bT2DM? patients",
+        rf"\b(?:without|no|not have|free of|absence of|excluding|excluded people with) (?:(?:a )?history of )?{_DIABETES}|"
+        r"\bnon-?diabetic\b|\bdiabetes (?:was|were) (?:excluded|an exclusion)|"
+        rf"\bnone (?:of (?:them|whom) )?had {_DIABETES}",
+    ),
+    (
+        "design",
+        r"(?<!non-)\brandomi[sz]ed\b|\bRCTs?\b",
+        r"\bobservational\b|\bcohort study\b|\b(?:retrospective|prospective|matched) cohort\b|\bpropensity\b|"
+        r"\belectronic (?:health )?records?\b|\bregistry (?:study|data)\b|\bcase-control\b|\bcross-sectional\b",
+    ),
+    ("design", r"\bdouble-?[ ]?blind\w*|\bmasked\b", r"\bopen-?[ ]?label\b|\bunblinded\b|\bunmasked\b"),
+    ("route", r"\boral(?:ly)?\b|\bby mouth\b|\btablets?\b|\bpills?\b",
+     r"\bsubcutaneous(?:ly)?\b|\binject\w*|\bs\.c\.|\bintravenous\w*"),
+    ("frequency", r"\b(?:once|twice)?[ -]?daily\b|\b(?:once|twice) a day\b|\b(?:every|per|each) day\b",
+     r"\b(?:once|twice)?[ -]?weekly\b|\b(?:once|twice) a week\b|\b(?:every|per|each) week\b"),
+)
+_EXCLUSION = re.compile(
+    r"\bexclu\w+|\bcould(?: not|n't)|\bnot (?:eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
+)
+#: Sentences about what a study is not, or doesn't show: they assert nothing of its own population or design.
+_DISCLAIMER = re.compile(
+    r"\b(?:not studied|does not show|do not show|do not describe|cannot be|can't be|not a randomi[sz]ed|remains? unknown|"
+    r"not applicable|other trials)\b", re.I
+)
+
+
+def check_poles(case: Case) -> Iterable[Finding]:
+    """Population, design, route and frequency: the claim must not name the opposite of the source's only one."""
+    claim, source = fold(case.claim), fold(case.text)
+    asserted = " ".join(source[s:e] for s, e in split(case.text) if not _DISCLAIMER.search(source[s:e]))
+    for kind, one, other in _POLES:
+        for said, opposite in ((one, other), (other, one)):
+            here, there = re.search(said, claim, re.I), re.search(opposite, source, re.I)
+            if not here or not there or re.search(said, asserted, re.I) or re.search(opposite, claim, re.I):
+                continue
+            if _negated(claim, here) or (kind == "population" and _EXCLUSION.search(claim)):
+                continue
+            yield Finding(
+                kind=kind, verdict=Verdict.CONTRADICTS, claim_span=here.span(), source_span=there.span(),
+                message=f"the claim says “{case.claim[here.start() : here.end()].strip()}”, "
+                        f"the source “{case.text[there.start() : there.end()].strip()}”",
+            )
+
+
+def _negated(text: str, match: re.Match[str]) -> bool:
+    return bool(re.search(r"\b(?:without|no|not|non|none|never|rather than|nobody)\b[^.;,]{0,40}$", text[: match.start()], re.I))
+
+
+_GROUPS = {
+    "children or adolescents": r"\b(?:child\w*|adolescen\w+|teen\w*|pa?ediatric|infants?|youths?)\b",
+    "pregnancy": r"\b(?:pregnan\w+|breast-?feeding|lactating)\b",
+    "kidney disease": r"\b(?:kidney|renal|CKD|nephropath\w+|albumin\w+|eGFR)\b",
+    "heart failure": r"\bheart[ -]failure\b|\bHF\w*\b",
+    "liver disease": r"\b(?:liver|hepat\w+|steatohepatitis|NASH|MASH|cirrhosis)\b",
+    "type 1 diabetes": r"\btype[ -](?:1|I) diabetes\b",
+    "cancer": r"\b(?:cancers?|tumou?rs?|malignan\w+|carcinoma\w*|neoplas\w+|leuk\w+|lymphom\w+|melanom\w+)\b",
+}
+
+
+def check_groups(case: Case) -> Iterable[Finding]:
+    """A claim about a group or disease that the source never mentions isn't in the source."""
+    for name, pattern in _GROUPS.items():
+        here = re.search(pattern, fold(case.claim), re.I)
+        if here and not re.search(pattern, fold(case.text), re.I):
+            yield Finding(
+                kind="population", verdict=Verdict.NOT_FOUND, claim_span=here.span(),
+                message=f"the source doesn't mention {name}",
+            )
+
+
+def check_drugs(case: Case) -> Iterable[Finding]:
+    """A drug in the claim that the source never names."""
+    source = fold(case.text).lower()
+    given = {m.name for m in arm_mentions(case.text)} - {"control"}
+    for mention in arm_mentions(case.claim):
+        if mention.name == "control" or not given or mention.name in source:
+            continue
+        if mention.name.rstrip("s") in source:
+            continue
+        yield Finding(
+            kind="drug", verdict=Verdict.NOT_FOUND, claim_span=mention.span,
+            message=f"the claim is about {mention.name}, the source about {', '.join(sorted(given)[:3])}",
+        )
+
+
+_UNIVERSAL = re.compile(
+    r"\b(?:all (?:patients|people|adults|participants|women|men)|every (?:person|patient|participant|one|adult)|everyone|"
+    r"everybody|always|never|cures?|cured|eliminat\w+|guarantee\w*|completely|whether or not|regardless of|no risk|"
+    r"with (?:and|or) without|in anyone)\b", re.I
+)
+_CAUSAL = re.compile(r"\b(?:causes?|caused|proves?|proved|proven|is responsible for|itself)\b", re.I)
+_OBSERVATIONAL = re.compile(
+    r"\b(?:observational|cohort|associat\w+|correlat\w+|cross-sectional|case-control|retrospective|confound\w+)\b", re.I
+)
+
+
+def check_overreach(case: Case) -> Iterable[Finding]:
+    """Universality or causation that the source doesn't state."""
+    effect = direction(case.claim) is not None or _CAUSAL.search(case.claim) is not None
+    universal = _UNIVERSAL.search(case.claim) if effect else None
+    if universal and universal[0].lower() not in case.text.lower():
+        yield Finding(
+            kind="overreach", verdict=Verdict.PARTIAL, claim_span=universal.span(),
+            message=f"the source doesn't go as far as “{universal[0]}”",
+        )
+    causal, observational = _CAUSAL.search(case.claim), _OBSERVATIONAL.search(case.text)
+    randomised = re.search(r"(?<!not a )(?<!not )\brandomi[sz]ed\b", fold(case.text), re.I)
+    if causal and observational and not randomised and not _CAUSAL.search(case.text):
+        yield Finding(
+            kind="overreach", verdict=Verdict.PARTIAL, claim_span=causal.span(), source_span=observational.span(),
+            message=f"the claim says “{causal[0]}”, the source reports an association",
+        )

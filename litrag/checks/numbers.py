@@ -1,0 +1,280 @@
+"""Every figure of a claim must stand in the source, in its place and for its arm, or follow by arithmetic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from litrag.checks.arms import with_arms
+from litrag.checks.case import Case, Unit, inside
+from litrag.figures import Figure, Interval, figures, fold, intervals
+from litrag.models import Finding, Verdict
+
+#: Units that authors use for one another.
+_LOOSE = frozenset({"percent", "points"})
+#: Kinds that describe the study as a whole: one value in the source is enough to say that another is wrong.
+_GLOBAL = frozenset({"mg", "ug", "phase", "site", "country", "trial"})
+_COUNTS = frozenset({"people", "event", "death", "plain"})
+#: How much of the claim a clause must cover before its figure counts as the claimed one's rival.
+_SAME_PLACE = 0.4
+
+
+def equal(claimed: float, decimals: int, given: float) -> bool:
+    """Equal, or the source's figure rounded (half either way) to the claim's precision."""
+    if abs(claimed - given) < 1e-9:
+        return True
+    step = 10.0**-decimals
+    return decimals < 3 and given >= 10 * step and abs(claimed - given) <= step / 2 + 1e-9
+
+
+def same(claimed: Figure, given: Figure) -> bool:
+    """Whether a source figure can be what the claim's figure says: unit, and value up to rounding."""
+    if claimed.is_time and given.is_time:
+        a, b = claimed.days or 0.0, given.days or 0.0
+        return abs(a - b) <= (0.035 if claimed.kind != given.kind else 1e-9) * max(a, b) or _roughly(claimed, a, b)
+    if claimed.kind != given.kind:
+        pair = {claimed.kind, given.kind}
+        if not (pair <= _LOOSE or pair <= _COUNTS or ("plain" in pair and not pair & {"mg", "ug", "p"})):
+            return False
+    return _roughly(claimed, claimed.value, given.value) or equal(claimed.value, claimed.decimals, given.value)
+
+
+def _roughly(figure: Figure, claimed: float, given: float) -> bool:
+    """Whether "about", "just under" or "more than" a number covers the source's."""
+    share = given / claimed if claimed else 0.0
+    low, high = {"about": (0.95, 1.05), "below": (0.95, 1.0), "above": (1.0, 1.1)}.get(figure.comparator or "", (1, 1))
+    return low <= share <= high
+
+
+_RELATIVE = re.compile(
+    r"\b(?:risk|hazard|odds|relative\w*|lower\w*|reduc\w+|fewer|less|cut|decreas\w+|higher|increas\w+|more)\b", re.I
+)
+_MENTIONS_CI = re.compile(r"\b(?:CI|confidence|interval|limit|bound|range)\b", re.I)
+
+
+def derived(figure: Figure, case: Case) -> bool:
+    """Whether arithmetic on the source gives the figure: 1 − ratio, a difference of two shares, or a stated limit."""
+    source = figures(case.text)
+    if figure.kind in ("percent", "points"):
+        ratios = [f.value for f in source if f.kind == "ratio"]
+        if _RELATIVE.search(case.claim) and any(
+            equal(figure.value, figure.decimals, abs(1 - ratio) * 100) for ratio in ratios
+        ):
+            return True
+        shares = [f for f in source if f.kind in _LOOSE]
+        for place, one in enumerate(shares):
+            for other in shares[place + 1 : place + 3]:
+                signed = abs(one.value * (one.sign or 1) - other.value * (other.sign or 1))
+                if abs(figure.value - signed) < 0.5 * 10.0**-figure.decimals + 1e-9 and figure.kind == "points":
+                    return True
+    if _MENTIONS_CI.search(case.claim):
+        limits = [limit for i in intervals(case.text) for limit in (i.low, i.high)]
+        return any(equal(figure.value, figure.decimals, abs(limit)) for limit in limits)
+    return False
+
+
+def check_figures(case: Case) -> Iterable[Finding]:
+    """Each figure of the claim must stand in the source, or follow from it, in a clause on the same matter."""
+    source = figures(case.text)
+    for figure in figures(case.claim):
+        if figure.kind == "p":
+            yield from _check_p(figure, case)
+            continue
+        homes = [f for f in source if same(figure, f)]
+        if homes or derived(figure, case):
+            yield from _check_bound(figure, case, homes)
+            yield from _check_time(figure, case, homes)
+            continue
+        rival = _rival(figure, case, source)
+        message = f"the source doesn't give {shown(figure, case.claim)}"
+        if rival is not None:
+            message = f"the claim says {shown(figure, case.claim)}, the source {shown(rival, case.text)}"
+        yield Finding(
+            kind=_finding_kind(figure), message=message, claim_span=figure.span,
+            verdict=Verdict.CONTRADICTS if rival else Verdict.NOT_FOUND, source_span=rival.span if rival else None,
+        )
+
+
+def _finding_kind(figure: Figure) -> str:
+    if figure.kind in ("mg", "ug"):
+        return "dose"
+    if figure.is_time:
+        return "time"
+    return figure.kind if figure.kind in ("ratio", "phase") else "number"
+
+
+def shown(figure: Figure, text: str) -> str:
+    """A figure as written, with its unit."""
+    start, end = figure.span
+    lead = re.search(r"(?:weeks?|months?|years?|days?|phase)[ -]$", text[max(0, start - 8) : start], re.I)
+    if lead:
+        return lead[0] + text[start:end].strip()
+    if figure.kind in ("plain", "ratio", "p"):
+        return text[start:end].strip()
+    unit = re.match(r"\s?(?:%|-?[A-Za-zµμ]+(?: points?)?)", text[end : end + 24])
+    return text[start:end].strip() + (unit[0] if unit else "")
+
+
+def _rival(figure: Figure, case: Case, source: Sequence[Figure]) -> Figure | None:
+    """The source's figure in the claimed one's place: same unit, in the clause that fits best, same arm first."""
+    own = [f for f in source if f.kind == figure.kind or (figure.is_time and f.is_time)]
+    if figure.kind not in _GLOBAL and not figure.is_time:
+        own = [f for f in own if (f.comparator == "at_least") == (figure.comparator == "at_least")]
+    if not own:
+        return None
+    found = case.best(lambda unit: any(inside(f.span, unit.span) for f in own))
+    if found is None:
+        return None
+    unit, share = found
+    near = [f for f in own if inside(f.span, unit.span)]
+    if share < _SAME_PLACE:
+        if figure.kind not in _GLOBAL and not _scrambled(figure, own):
+            return None
+        near = [f for f in own if figure.kind in _GLOBAL or _scrambled(figure, [f])]
+    arms = {f.span: f.arm for f in with_arms(case.text)}
+    claimed_arm = next((f.arm for f in with_arms(case.claim) if f.span == figure.span), None)
+    pool = [f for f in near if claimed_arm and arms.get(f.span) == claimed_arm] or near
+    claimed = [f.value for f in figures(case.claim)]
+    pool = [f for f in pool if f.value not in claimed] or pool
+    return min(pool, key=lambda f: (not _scrambled(figure, [f]), abs(f.value - figure.value)))
+
+
+def _scrambled(figure: Figure, others: Sequence[Figure]) -> bool:
+    """Whether one of the others has the same digits in another order: a slip of the pen, not another figure."""
+    digits = sorted(re.sub(r"\D", "", figure.text))
+    return len(digits) > 1 and any(sorted(re.sub(r"\D", "", other.text)) == digits for other in others)
+
+
+def _check_bound(figure: Figure, case: Case, homes: Sequence[Figure]) -> Iterable[Finding]:
+    """A share tied to a threshold ("86.4% lost at least 5%") must be tied to the same one in the source."""
+    bounds = [f for f in figures(case.claim) if f.comparator == "at_least" and f.kind == "percent"]
+    if figure.kind != "percent" or figure.comparator == "at_least" or len(bounds) != 1:
+        return
+    tied = [(home, _bound_of(home, case)) for home in homes]
+    wrong = [(home, bound) for home, bound in tied if bound is not None and not same(bounds[0], bound)]
+    if wrong and len(wrong) == len(tied):
+        bound = wrong[0][1]
+        yield Finding(
+            kind="number", verdict=Verdict.CONTRADICTS, claim_span=figure.span, source_span=wrong[0][0].span,
+            message=f"the source gives {shown(figure, case.claim)} for at least {shown(bound, case.text)}, "
+                    f"not for at least {shown(bounds[0], case.claim)}",
+        )
+
+
+def _bound_of(home: Figure, case: Case) -> Figure | None:
+    """The last threshold named before a figure in its sentence."""
+    unit = _unit_of(home, case)
+    if unit is None:
+        return None
+    earlier = [
+        f for f in figures(case.text)
+        if f.comparator == "at_least" and f.kind == "percent" and unit.sentence[0] <= f.span[0] < home.span[0]
+    ]
+    return earlier[-1] if earlier else None
+
+
+def _unit_of(figure: Figure, case: Case) -> Unit | None:
+    return next((unit for unit in case.units if inside(figure.span, unit.span)), None)
+
+
+_AT = re.compile(r"^[^.;]{0,12}?(?:\([^()]*\))?\s*(?:at|after|by|over|through) (?:the )?$", re.I)
+
+
+def _check_time(figure: Figure, case: Case, homes: Sequence[Figure]) -> Iterable[Finding]:
+    """A result claimed for a time point must be the source's result for that time point."""
+    times = [f for f in figures(case.claim) if f.is_time]
+    if figure.is_time or figure.kind not in ("percent", "points", "kg") or len(times) != 1 or len(homes) != 1:
+        return
+    given = _time_of(homes[0], case.text)
+    if given is not None and given.days and times[0].days and not same(times[0], given):
+        yield Finding(
+            kind="time", verdict=Verdict.CONTRADICTS, claim_span=times[0].span, source_span=given.span,
+            message=f"the source gives {shown(figure, case.claim)} for {shown(given, case.text)}, "
+                    f"not for {shown(times[0], case.claim)}",
+        )
+
+
+def _time_of(figure: Figure, text: str) -> Figure | None:
+    """The time point that directly follows a result: "−6.9% (95% CI …) at 12 months"."""
+    plain = fold(text)
+    following = next((f for f in figures(text) if f.is_time and f.span[0] > figure.span[1]), None)
+    if following is None:
+        return None
+    return following if _AT.match(plain[figure.span[1] : following.span[0]]) else None
+
+
+def _check_p(figure: Figure, case: Case) -> Iterable[Finding]:
+    given = [f for f in figures(case.text) if f.kind == "p"]
+    if not given or any(abs(f.value - figure.value) < 1e-9 for f in given):
+        return
+    found = case.best(lambda unit: any(inside(f.span, unit.sentence) for f in given))
+    if found is None or found[1] < _SAME_PLACE:
+        return
+    near = next(f for f in given if inside(f.span, found[0].sentence))
+    yield Finding(
+        kind="p_value", message=f"the claim says P {figure.text}, the source P {near.text}",
+        verdict=Verdict.CONTRADICTS, claim_span=figure.span, source_span=near.span,
+    )
+
+
+def check_intervals(case: Case) -> Iterable[Finding]:
+    """A confidence interval must stand in the source; which way a difference is taken is left open."""
+    given = intervals(case.text)
+    for claimed in intervals(case.claim):
+        if any(_same_interval(claimed, other) for other in given):
+            continue
+        found = case.best(lambda unit: any(inside(i.span, unit.sentence) for i in given))
+        near = next((i for i in given if found and inside(i.span, found[0].sentence)), None)
+        said = case.claim[claimed.span[0] : claimed.span[1]]
+        if near is not None and found is not None and found[1] >= _SAME_PLACE:
+            yield Finding(
+                kind="interval", verdict=Verdict.CONTRADICTS, claim_span=claimed.span, source_span=near.span,
+                message=f"the claim says {said}, the source {case.text[near.span[0] : near.span[1]]}",
+            )
+        else:
+            yield Finding(
+                kind="interval", verdict=Verdict.NOT_FOUND, claim_span=claimed.span,
+                message=f"the source doesn't give {said}",
+            )
+
+
+def _same_interval(a: Interval, b: Interval) -> bool:
+    return sorted((abs(a.low), abs(a.high))) == sorted((abs(b.low), abs(b.high)))
+
+
+_LOWERED = re.compile(r"\b(?:lower\w*|reduc\w+|fewer|less|cut|decreas\w+|drop\w*)\b", re.I)
+
+
+def check_ratio_reading(case: Case) -> Iterable[Finding]:
+    """A hazard ratio of 0.80 means a risk 20% lower, not 80% lower."""
+    if not _LOWERED.search(case.claim):
+        return
+    ratios = [f for f in figures(case.text) if f.kind == "ratio" and f.value < 1]
+    for figure in (f for f in figures(case.claim) if f.kind == "percent"):
+        if any(same(figure, f) for f in figures(case.text)) or derived(figure, case):
+            continue
+        misread = next((r for r in ratios if equal(figure.value, figure.decimals, r.value * 100)), None)
+        if misread is not None:
+            yield Finding(
+                kind="ratio", claim_span=figure.span, source_span=misread.span, verdict=Verdict.CONTRADICTS,
+                message=f"a ratio of {misread.text} means {(1 - misread.value) * 100:.0f}% lower, "
+                        f"not {figure.text}% lower",
+            )
+
+
+def check_arms(case: Case) -> Iterable[Finding]:
+    """A figure that the source gives to one arm must not be claimed for another."""
+    source = with_arms(case.text)
+    for figure in (f for f in with_arms(case.claim) if f.arm):
+        homes = [f for f in source if f.kind == figure.kind and equal(figure.value, figure.decimals, f.value)]
+        if not homes or any(home.arm is None or home.arm == figure.arm for home in homes):
+            continue
+        yield Finding(
+            kind="arms", claim_span=figure.span, source_span=homes[0].span, verdict=Verdict.CONTRADICTS,
+            message=f"the claim gives {shown(figure, case.claim)} to {_arm_name(figure.arm)}, "
+                    f"the source to {_arm_name(homes[0].arm)}",
+        )
+
+
+def _arm_name(arm: str | None) -> str:
+    return "the control arm" if arm == "control" else str(arm)
