@@ -1,0 +1,64 @@
+"""`python -m training inference`, then `domain`, then `export`; each can be interrupted and run again."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from training.domain_pairs import load_domain_pairs
+from training.inference_pairs import load_inference_pairs
+from training.loop import Plan, Run
+from training.pairs import training_dir
+
+
+def train_inference(arguments: argparse.Namespace) -> None:
+    """Stage 1: learn inference from general pairs."""
+    train, dev = load_inference_pairs()
+    plan = Plan("inference", epochs=arguments.epochs, max_tokens=128, learning_rate=2e-4, threads=arguments.threads)
+    run = Run(plan, training_dir(), train, dev)
+    print(f"train {len(train)}, dev {len(dev)}, steps {len(run.batches)}", Counter(p.source for p in train), flush=True)
+    print("tokens per epoch:", sum(len(row.ids) for row in run.rows), "resumed:", run.resume(), flush=True)
+    run.train()
+
+
+def train_domain(arguments: argparse.Namespace) -> None:
+    """Stage 2: learn to judge medical claims, from the best weights of stage 1."""
+    train, dev = load_domain_pairs()
+    plan = Plan(
+        arguments.name,
+        epochs=arguments.epochs,
+        max_tokens=256,
+        learning_rate=arguments.learning_rate,
+        final_share=0.02,
+        warmup_steps=60,
+        tokens_per_batch=3072,
+        rows_per_batch=24,
+        threads=arguments.threads,
+    )
+    run = Run(plan, training_dir(), train, dev)
+    print(f"train {len(train)}, dev {len(dev)}, steps {len(run.batches)}", Counter(p.source for p in train), flush=True)
+    if not run.resume():
+        run.start_from(training_dir() / "inference" / "best.pt")
+    run.train()
+
+
+def main() -> None:
+    """Read the arguments and run one stage."""
+    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    stages = parser.add_subparsers(required=True)
+    inference = stages.add_parser("inference", help=train_inference.__doc__)
+    inference.set_defaults(run=train_inference)
+    inference.add_argument("--epochs", type=float, default=2.0)
+    inference.add_argument("--threads", type=int, default=2)
+    domain = stages.add_parser("domain", help=train_domain.__doc__)
+    domain.set_defaults(run=train_domain)
+    domain.add_argument("--name", default="domain", help="folder of the run")
+    domain.add_argument("--epochs", type=float, default=2.0)
+    domain.add_argument("--learning-rate", type=float, default=1.2e-4)
+    domain.add_argument("--threads", type=int, default=2)
+    arguments = parser.parse_args()
+    arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    main()
