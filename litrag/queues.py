@@ -1,4 +1,4 @@
-"""Which item a reviewer sees next, and how far the work has got.
+"""What stands in the queue, which item a reviewer sees next, and how far the work has got.
 
 A store and a reviewer go in; an item, counts and pace come out. The seat of an item that is open on somebody's
 screen is leased for a while, so that nobody labels in vain.
@@ -13,9 +13,10 @@ from statistics import median
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, update
 
 from .labels import Item, Status
-from .models import Model
-from .reviews import Store, as_item
-from .tables import adjudications, assignments, events, items, labels, now, stamp
+from .models import Judgement, Model
+from .reviews import REVIEWERS_PER_ITEM, Store, as_item, cited, item_id_of
+from .sampling import Candidate, draw
+from .tables import adjudications, assignments, events, items, labels, now, runs, stamp
 
 #: Minutes for which an opened item is kept for the reviewer who opened it.
 LEASE_MINUTES = 30
@@ -74,6 +75,40 @@ def count(store: Store, reviewer_id: str, view: View) -> int:
 def _number(connection: Connection, query: Seqs) -> int:
     found = query.distinct().subquery()
     return int(connection.execute(select(func.count()).select_from(found)).scalar_one())
+
+
+def send_sample(store: Store, size: int, *, seed: int, needed: int = REVIEWERS_PER_ITEM) -> int:
+    """Draw `size` claims from all stored runs that aren't queued yet, half uniformly, and queue them.
+
+    Says how many were queued: fewer when the runs hold fewer. The items keep stratum and probability.
+    """
+    with store.reading() as connection:
+        queued = set(connection.execute(select(items.c.item_id)).scalars())
+        run_ids = connection.execute(select(runs.c.run_id).order_by(runs.c.run_id)).scalars().all()
+    pool: dict[str, tuple[str, Candidate]] = {}
+    for run_id in run_ids:
+        pool |= {c.key: (run_id, c) for c in _candidates(store, run_id) if c.key not in queued}
+    drawn = {d.key: d for d in draw([candidate for _, candidate in pool.values()], size, seed=seed)}
+    in_turn = dict.fromkeys(pool[key][0] for key in drawn)
+    return sum(store.send_to_review(run_id, needed=needed, drawn=drawn) for run_id in in_turn)
+
+
+def _candidates(store: Store, run_id: str) -> list[Candidate]:
+    answer = store.run(run_id)
+    return [
+        Candidate(
+            key=item_id_of(run_id, claim.claim_id, place), uncertainty=_uncertainty(citation.judgement),
+            verdict=citation.verdict or "unjudged",
+        )
+        for _, claim, place, citation in cited(answer)
+    ] if answer else []
+
+
+def _uncertainty(judgement: Judgement) -> float:
+    """How much a judgement doubts itself, 0 to 1; an unjudged claim most of all."""
+    if judgement.verdict is None or judgement.unsure:
+        return 1.0
+    return 0.5 if judgement.confidence is None else 1 - judgement.confidence
 
 
 def progress(store: Store, reviewer_id: str) -> Progress:
