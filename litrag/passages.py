@@ -75,7 +75,8 @@ def _windows(text: str, block: Span, title: str, budget: TokenCounter) -> list[S
     start, end = block
     sentences = [(start + s, start + e) for s, e in split(text[start:end])]
     pieces = [piece for sentence in sentences for piece in _fitting(text, sentence, title, budget)]
-    sizes = budget.count_tokens([text[s:e] for s, e in pieces])
+    markers = budget.count_tokens([""])[0]
+    sizes = [size - markers for size in budget.count_tokens([text[s:e] for s, e in pieces])]
     room = budget.max_tokens - budget.count_tokens([title])[0]
     windows: list[Span] = []
     first = 0
