@@ -1,140 +1,271 @@
-"""How far raters agree: Cohen's kappa for two, Krippendorff's alpha for any number; pure.
+"""How far two sets of labels agree: confusion tables, per-class measures, chance-corrected coefficients.
 
-Labels go in as text, None for a missing one. A figure comes out with the n that it rests on, or, when it is not
-defined, with the reason in words: never as NaN, and never as a guess of 0 or 1.
+In: a table of counts (rows: reviewer, columns: judge, one fixed order of labels) or ratings per item. Out: estimates
+with intervals. Measures that the data leave undefined say why: one label only, a verdict never given, no items.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from math import sqrt
+import math
+from collections.abc import Hashable, Sequence
 
+import numpy as np
+
+from .estimates import Estimate, Floats, Statistic, effective_size, group_index, resampled, undefined, wilson
 from .models import Model, Verdict
 
-#: Pairs below which a figure is not worth a conclusion.
-TOO_FEW = 30
+#: The order of rows and columns in every table.
+LABELS = tuple(Verdict)
 
-_Z = 1.959963984540054
+#: Verdicts that have an order; κ is weighted over these only.
+ORDERED = (Verdict.CONTRADICTS, Verdict.PARTIAL, Verdict.SUPPORTS)
 
-Pair = tuple[str | None, str | None]
-
-
-class Agreement(Model):
-    """An agreement figure. `value` is None when it isn't defined; `note` says why, or what to beware of."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: int
-    agreed: int
-    observed: float | None
-    note: str = ""
-
-    def in_words(self) -> str:
-        interval = f" (95 % interval {self.low:.2f} to {self.high:.2f})" if self.low is not None else ""
-        value = f"{self.value:.2f}{interval}" if self.value is not None else "undefined"
-        note = f": {self.note}" if self.note else ""
-        return f"{value}, n = {self.n}{note}" if self.n else self.note
+NO_ITEMS = "no labels yet"
+ONE_LABEL = "only one label used"
 
 
-def usable(pairs: Iterable[Pair], values: Sequence[str] = tuple(Verdict)) -> tuple[list[tuple[str, str]], Counter[str]]:
-    """The pairs in which both sides are one of `values`, spacing and case aside, and why the others are left out.
+class ClassMeasures(Model):
+    """Precision, recall and F1 of one verdict."""
 
-    Observed and expected agreement rest on the same pairs, and two blanks are not a match.
-    """
-    kept, left_out = [], Counter[str]()
-    for pair in pairs:
-        first, second = (text.strip().casefold() if text else "" for text in pair)
-        if first in values and second in values:
-            kept.append((first, second))
-        else:
-            left_out[_why(first, second, values)] += 1
-    return kept, left_out
+    verdict: Verdict
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
 
 
-def _why(first: str, second: str, values: Sequence[str]) -> str:
-    if not first and not second:
-        return "both blank"
-    if not first or not second:
-        return "first blank" if not first else "second blank"
-    return f"not a label: {first if first not in values else second}"
+class Table:
+    """Counts of (reviewer's label, judge's verdict), kept per question so that intervals can resample questions."""
+
+    def __init__(
+        self, human: Sequence[str], judge: Sequence[str], groups: Sequence[Hashable] | None = None, *,
+        labels: Sequence[str] = LABELS,
+    ) -> None:
+        self.labels = tuple(labels)
+        size = len(self.labels)
+        place = {label: i for i, label in enumerate(self.labels)}
+        cells = np.asarray([place[h] * size + place[j] for h, j in zip(human, judge, strict=True)], dtype=np.int64)
+        self.groups = group_index(groups, len(cells))
+        count = int(self.groups.max()) + 1 if len(cells) else 0
+        flat = np.bincount(self.groups * size * size + cells, minlength=count * size * size)
+        self.by_group: Floats = flat.reshape(count, size * size).astype(float)
+        self.cells = cells
+
+    @property
+    def n(self) -> int:
+        return len(self.cells)
+
+    @property
+    def counts(self) -> Floats:
+        """Rows: reviewer's label; columns: judge's verdict."""
+        size = len(self.labels)
+        table: Floats = self.by_group.sum(axis=0).reshape(size, size)
+        return table
+
+    def estimate(self, statistic: Statistic, why_not: str, *, seed: int = 0) -> Estimate:
+        """A statistic of flat tables with an interval over questions; `why_not` explains where it is NaN."""
+        if self.n == 0:
+            return undefined(NO_ITEMS)
+        value = float(statistic(self.counts.reshape(1, -1))[0])
+        if math.isnan(value):
+            return undefined(why_not, self.n)
+        interval = resampled(self.by_group, statistic, seed=seed)
+        if interval is None or interval[0] == interval[1]:
+            return Estimate(value=value, n=self.n, method="too little variation for an interval")
+        return Estimate(
+            value=value, low=interval[0], high=interval[1], n=self.n, method="bootstrap over questions",
+        )
+
+    def share(self, of: Sequence[bool], among: Sequence[bool], none_reason: str) -> Estimate:
+        """Share of cells `of` among cells `among` (masks over the flat table), Wilson with grouping."""
+        chosen = np.asarray(among)[self.cells] if self.n else np.zeros(0, dtype=bool)
+        flags = np.asarray(of)[self.cells[chosen]].astype(float)
+        if not len(flags):
+            return undefined(none_reason)
+        size = effective_size(flags, self.groups[chosen].tolist(), np.ones(len(flags)))
+        low, high = wilson(float(flags.mean()) * size, size)
+        return Estimate(
+            value=float(flags.mean()), low=low, high=high, n=len(flags), hits=int(flags.sum()), method="Wilson",
+        )
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """95 % Wilson score interval of a share; n must be above 0."""
-    share, spread = successes / n, _Z * _Z / n
-    centre = (share + spread / 2) / (1 + spread)
-    half = _Z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
-    return max(0.0, centre - half), min(1.0, centre + half)
+# --- agreement
+def accuracy(table: Table) -> Estimate:
+    """Share of items with the same label."""
+    size = len(table.labels)
+    return table.share(np.eye(size, dtype=bool).ravel().tolist(), [True] * size**2, NO_ITEMS)
 
 
-def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> Agreement:
-    """Cohen's kappa of two raters, (po - pe) / (1 - pe), with a 95 % interval.
-
-    The interval is Fleiss, Cohen and Everitt's (1969) large-sample one. When every pair agrees its width would be 0;
-    then the Wilson bounds of the observed agreement are put through kappa's formula instead.
-    """
-    n, agreed = len(pairs), sum(a == b for a, b in pairs)
-    if not n:
-        return Agreement(value=None, n=0, agreed=0, observed=None, note="no labels yet")
-    rows, columns = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    observed = agreed / n
-    expected = sum(rows[k] * columns[k] for k in rows) / n**2
-    if expected == 1:
-        note = f"kappa undefined (only one label used); {agreed} of {n} agree"
-        return Agreement(value=None, n=n, agreed=agreed, observed=observed, note=note)
-    value = (observed - expected) / (1 - expected)
-    if agreed == n:
-        low, high = ((bound - expected) / (1 - expected) for bound in wilson(agreed, n))
-    else:
-        half = _Z * sqrt(_kappa_variance(pairs, observed, expected))
-        low, high = max(-1.0, value - half), min(1.0, value + half)
-    return Agreement(value=value, low=low, high=high, n=n, agreed=agreed, observed=observed, note=few(n))
+def kappa(table: Table) -> Estimate:
+    """Cohen's κ, nominal."""
+    size = len(table.labels)
+    return table.estimate(_kappas(1.0 - np.eye(size)), ONE_LABEL)
 
 
-def _kappa_variance(pairs: Sequence[tuple[str, str]], observed: float, expected: float) -> float:
-    """Fleiss, Cohen and Everitt's variance of kappa when agreement may be above chance."""
-    n = len(pairs)
-    cells = {pair: count / n for pair, count in Counter(pairs).items()}
-    rows = {k: c / n for k, c in Counter(a for a, _ in pairs).items()}
-    columns = {k: c / n for k, c in Counter(b for _, b in pairs).items()}
-    value = (observed - expected) / (1 - expected)
-    on, off = 0.0, 0.0
-    for (a, b), share in cells.items():
-        if a == b:
-            on += share * (1 - (rows[a] + columns.get(a, 0.0)) * (1 - value)) ** 2
-        else:
-            off += share * (columns.get(a, 0.0) + rows.get(b, 0.0)) ** 2
-    spread = on + (1 - value) ** 2 * off - (value - expected * (1 - value)) ** 2
-    return max(spread, 0.0) / (n * (1 - expected) ** 2)
+def ordered_kappa(human: Sequence[str], judge: Sequence[str], groups: Sequence[Hashable] | None = None) -> Estimate:
+    """Cohen's κ with linear weights over contradicts < partial < supports; items with other labels are left out."""
+    groups = list(range(len(human))) if groups is None else groups
+    kept = [
+        (h, j, g) for h, j, g in zip(human, judge, groups, strict=True) if h in ORDERED and j in ORDERED
+    ]
+    if not kept:
+        return undefined("no item where both chose contradicts, partial or supports")
+    table = Table([h for h, _, _ in kept], [j for _, j, _ in kept], [g for _, _, g in kept], labels=ORDERED)
+    places = np.arange(len(ORDERED))
+    distance = np.abs(places[:, None] - places[None, :]).astype(float)
+    return table.estimate(_kappas(distance), ONE_LABEL)
 
 
-def krippendorff_alpha(units: Iterable[Sequence[str | None]]) -> Agreement:
-    """Krippendorff's alpha for nominal labels: one sequence of labels per item, None where a rater gave none.
+def _kappas(distance: Floats) -> Statistic:
+    """κ of flat tables as 1 − observed/expected disagreement; NaN where chance alone would agree always."""
+    size = len(distance)
 
-    Alpha is 1 - Do/De over the items that have at least two labels; n counts those items.
-    """
-    counts = [Counter(label for label in unit if label) for unit in units]
-    paired = [unit for unit in counts if unit.total() >= 2]
-    n, agreed = len(paired), sum(len(unit) == 1 for unit in paired)
-    if not n:
-        return Agreement(value=None, n=0, agreed=0, observed=None, note="no item has two labels yet")
-    totals = sum(paired, Counter[str]())
-    values = totals.total()
-    differing = sum((unit.total() ** 2 - _squares(unit)) / (unit.total() - 1) for unit in paired)
-    possible = (values**2 - _squares(totals)) / (values - 1)
-    observed = 1 - differing / values
-    if not possible:
-        note = f"alpha undefined (only one label used); {agreed} of {n} items agree"
-        return Agreement(value=None, n=n, agreed=agreed, observed=observed, note=note)
-    return Agreement(value=1 - differing / possible, n=n, agreed=agreed, observed=observed, note=few(n))
+    def statistic(flat: Floats) -> Floats:
+        tables = flat.reshape(-1, size, size)
+        n = tables.sum(axis=(1, 2))
+        rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+        expected = np.einsum("bi,ij,bj->b", rows, distance, columns)
+        observed = (tables * distance).sum(axis=(1, 2)) * n
+        return 1.0 - _divide(observed, expected)
+
+    return statistic
 
 
-def _squares(counts: Counter[str]) -> int:
-    return sum(count**2 for count in counts.values())
+def mcc(table: Table) -> Estimate:
+    """Matthews' correlation for several classes (R_K)."""
+    size = len(table.labels)
+
+    def statistic(flat: Floats) -> Floats:
+        tables = flat.reshape(-1, size, size)
+        n, right = tables.sum(axis=(1, 2)), np.einsum("bii->b", tables)
+        rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+        above = right * n - (rows * columns).sum(axis=1)
+        below = np.sqrt((n**2 - (rows**2).sum(axis=1)) * (n**2 - (columns**2).sum(axis=1)))
+        return _divide(above, below)
+
+    return table.estimate(statistic, "the judge or the reviewers used only one label")
 
 
-def few(n: int) -> str:
-    """A warning when a figure rests on too little."""
-    return "" if n >= TOO_FEW else f"too few to conclude from (below {TOO_FEW})"
+def gwet_ac1(table: Table) -> Estimate:
+    """Gwet's AC1 over the labels of the table, whether or not each occurs."""
+    size = len(table.labels)
+
+    def statistic(flat: Floats) -> Floats:
+        tables = flat.reshape(-1, size, size)
+        n = tables.sum(axis=(1, 2))
+        share = (tables.sum(axis=2) + tables.sum(axis=1)) / (2 * n[:, None])
+        chance = (share * (1 - share)).sum(axis=1) / (size - 1)
+        coefficient: Floats = (np.einsum("bii->b", tables) / n - chance) / (1 - chance)
+        return coefficient
+
+    return table.estimate(statistic, "a single label is offered")
+
+
+def balanced_accuracy(table: Table) -> Estimate:
+    """Mean recall over the labels that reviewers used; interval from the recalls' own (MOVER), so never of width 0."""
+    recalls = [recall for recall in (_recall(table, i) for i in range(len(table.labels))) if recall.defined]
+    if not recalls:
+        return undefined(NO_ITEMS)
+    if len(recalls) < 2:
+        return undefined("reviewers used only one label", table.n)
+    values = [(r.value or 0.0, r.low or 0.0, 1.0 if r.high is None else r.high) for r in recalls]
+    mean = sum(v for v, _, _ in values) / len(values)
+    below = math.sqrt(sum((v - low) ** 2 for v, low, _ in values)) / len(values)
+    above = math.sqrt(sum((high - v) ** 2 for v, _, high in values)) / len(values)
+    return Estimate(value=mean, low=max(0.0, mean - below), high=min(1.0, mean + above), n=table.n, method="MOVER")
+
+
+def collapsed(table: Table, label: str, *, name: str = "rest") -> Table:
+    """The same items as `label` against the rest."""
+    size = len(table.labels)
+    place = table.labels.index(label)
+    human = [label if cell // size == place else name for cell in table.cells]
+    judge = [label if cell % size == place else name for cell in table.cells]
+    return Table(human, judge, table.groups.tolist(), labels=(label, name))
+
+
+# --- per class
+def per_class(table: Table) -> tuple[ClassMeasures, ...]:
+    """Precision, recall and F1 of each label of the table."""
+    return tuple(
+        ClassMeasures(
+            verdict=Verdict(label), precision=_precision(table, i), recall=_recall(table, i), f1=_f1(table, i),
+        )
+        for i, label in enumerate(table.labels)
+    )
+
+
+def _masks(size: int, place: int) -> tuple[list[bool], list[bool], list[bool]]:
+    """Flat masks: reviewer says it, judge says it, both do."""
+    row, column = np.zeros((size, size), dtype=bool), np.zeros((size, size), dtype=bool)
+    row[place, :] = True
+    column[:, place] = True
+    return row.ravel().tolist(), column.ravel().tolist(), (row & column).ravel().tolist()
+
+
+def _recall(table: Table, place: int) -> Estimate:
+    row, _, both = _masks(len(table.labels), place)
+    return table.share(both, row, f"no item is labelled {table.labels[place]}")
+
+
+def _precision(table: Table, place: int) -> Estimate:
+    _, column, both = _masks(len(table.labels), place)
+    return table.share(both, column, f"the judge never says {table.labels[place]}")
+
+
+def _f1(table: Table, place: int) -> Estimate:
+    """F1 = 2J / (1 + J) with J the share of items with both among items with either, so J's interval carries over."""
+    row, column, both = _masks(len(table.labels), place)
+    either = [a or b for a, b in zip(row, column, strict=True)]
+    overlap = table.share(both, either, f"nobody says {table.labels[place]}")
+    if overlap.value is None or overlap.low is None or overlap.high is None:
+        return overlap
+    value, low, high = (2 * j / (1 + j) for j in (overlap.value, overlap.low, overlap.high))
+    return Estimate(value=value, low=low, high=high, n=overlap.n, method="Wilson")
+
+
+# --- several reviewers
+def krippendorff_alpha(ratings: Sequence[Sequence[str | None]], groups: Sequence[Hashable] | None = None) -> Estimate:
+    """Krippendorff's α, nominal: one row of ratings per item; None is missing, and items with one rating drop out."""
+    rows = [[value for value in row if value is not None] for row in ratings]
+    kept = [i for i, row in enumerate(rows) if len(row) > 1]
+    if not kept:
+        return undefined("no item with two labels")
+    labels = sorted({value for i in kept for value in rows[i]})
+    places = {label: i for i, label in enumerate(labels)}
+    index = group_index(None if groups is None else [groups[i] for i in kept], len(kept))
+    counts = np.zeros((int(index.max()) + 1, len(labels) ** 2))
+    for group, i in zip(index, kept, strict=True):
+        counts[group] += _coincidences([places[value] for value in rows[i]], len(labels))
+    return _alpha(counts, len(labels), len(kept))
+
+
+def _coincidences(values: Sequence[int], size: int) -> Floats:
+    """Pairs of ratings within one item, each item weighing as much as it has ratings."""
+    found = np.bincount(values, minlength=size).astype(float)
+    pairs = np.outer(found, found) - np.diag(found)
+    result: Floats = (pairs / (len(values) - 1)).ravel()
+    return result
+
+
+def _alpha(counts: Floats, size: int, items: int) -> Estimate:
+    def statistic(flat: Floats) -> Floats:
+        tables = flat.reshape(-1, size, size)
+        n, margin = tables.sum(axis=(1, 2)), tables.sum(axis=2)
+        observed = n - np.einsum("bii->b", tables)
+        expected = (n**2 - (margin**2).sum(axis=1)) / np.maximum(n - 1, 1)
+        return 1.0 - _divide(observed, expected)
+
+    value = float(statistic(counts.sum(axis=0).reshape(1, -1))[0])
+    if math.isnan(value):
+        return undefined(ONE_LABEL, items)
+    interval = resampled(counts, statistic)
+    if interval is None or interval[0] == interval[1]:
+        return Estimate(value=value, n=items, method="too little variation for an interval")
+    return Estimate(value=value, low=interval[0], high=interval[1], n=items, method="bootstrap over questions")
+
+
+def _divide(above: Floats, below: Floats) -> Floats:
+    """Quotients, NaN where the divisor is 0."""
+    result = np.full(len(below), np.nan)
+    np.divide(above, below, out=result, where=below > 1e-12)
+    return result
