@@ -63,9 +63,14 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9.,/])(?P<sign>[+-]\s?)?(?P<value>\d{1,3}(?:[,\u2009 ]\d{3})+(?![\d])|\d+(?:\.\d+)?|\.\d+)(?![\d])"
 )
 _NAME_BEFORE = re.compile(
-    r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|figure|fig\.|table|part|SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
+    r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|cohort|group|arm|chapter|figure|fig\.|table|part|SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
     r"vitamin|omega|ref\.?|version|GPT)[ -]?)$"
 )
+_DATE = re.compile(
+    r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
+    r"Nov(?:ember)?|Dec(?:ember)?)\.? $"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _PHASE = re.compile(r"\bphase[ -]$", re.IGNORECASE)
 _RATIO = re.compile(
     r"\b(?:HR|RR|OR|IRR|SHR|aHR|aOR|aRR|(?:hazard|odds|risk|rate|incidence rate|prevalence) ratios?|relative risk)s?\b"
@@ -233,6 +238,10 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
         return True  # a hyphen, as in "GLP-1"
     if re.match(r"[A-Za-z]", after) and not _UNIT.match(after):
         return True  # "1c", "2D"
+    if re.search(r"[A-Za-z]-$", before + (match["sign"] or "")) or re.match(r"-[a-z]*(?:kinase|ase|methyl|hydroxy|like)", after):
+        return True  # "SARS-CoV-2", "3-kinase"
+    if re.match(r"/\d", after) or (_DATE.search(before) or _YEAR.fullmatch(written) and not _UNIT.match(after)):
+        return True  # a fraction or a list such as "1/2", a day or a year of the calendar
     if re.match(r":\d", after) or re.search(r"\d:$", before):
         return True  # an allocation ratio, "2:1"
     if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:

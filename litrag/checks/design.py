@@ -110,7 +110,7 @@ _UNIVERSAL = re.compile(
 )
 _CAUSAL = re.compile(r"\b(?:causes?|caused|proves?|proved|proven|is responsible for|itself)\b", re.I)
 _OBSERVATIONAL = re.compile(
-    r"\b(?:observational|cohort|associat\w+|correlat\w+|cross-sectional|case-control|retrospective|confound\w+)\b", re.I
+    r"\b(?:observational|cohort stud\w+|cross-sectional|case-control|retrospective|confound\w+|registry)\b", re.I
 )
 
 
