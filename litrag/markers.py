@@ -53,7 +53,8 @@ _LABELLED = re.compile(
     r"|panel|item|question|version|level|n|score|part|case|model|appendix)s?\.?\s*$", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"\s*(?:[.,;:!?)\]]|$|\n|[\[(]|(?:and|but|or|nor|while|whereas|although|though|in|with|without|than|compared|versus"
-    r"|vs|at|after|before|over|during|for|among|by|from|to|on|as|is|was|were|are|has|had|have)\b)")
+    r"|vs|at|after|before|over|during|for|among|by|from|to|on|as|is|was|were|are|has|had|have|did|may|might|can|could|will"
+    r"|would|should|rose|fell|led|remained|occurred|showed|lowered|reduced|raised|increased|decreased|improved)\b)")
 _UNITS = frozenset(re.findall(r"\S+", "m cm mm km µm μm nm dm ft in s h R r I x X χ chi σ η t F p kg Kg"))
 
 
