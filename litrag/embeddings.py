@@ -168,13 +168,14 @@ def _batches(order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
 
 def _session(file: Path, threads: int) -> Any:
     import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     try:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except (RuntimeError, ValueError) as error:
+    except (failures.Fail, failures.InvalidGraph, failures.InvalidProtobuf, failures.NoSuchFile) as error:
         raise ModelUnavailableError(f"{file} can't be loaded; delete it and it is made anew. ({error})") from error
 
 
@@ -215,7 +216,7 @@ class HubEmbeddings(PassageEmbeddings):
 
     @property
     def dimension(self) -> int:
-        return int(self._transformer().get_sentence_embedding_dimension())
+        return int(self._transformer().get_embedding_dimension())
 
     @property
     def max_tokens(self) -> int:

@@ -100,7 +100,8 @@ def test_bad_lines_are_rejected_by_number_and_cost_no_other_line(tmp_path):
 
 
 def test_a_line_that_is_not_utf8_is_rejected_alone(tmp_path):
-    report = read_records(written(tmp_path, "a.jsonl", b'{"id": 1, "text": "caf\xe9"}\n{"id": 2, "text": "caf\xc3\xa9"}\n'))
+    lines = b'{"id": 1, "text": "caf\xe9"}\n{"id": 2, "text": "caf\xc3\xa9"}\n'
+    report = read_records(written(tmp_path, "a.jsonl", lines))
     assert [r.text for r in report] == ["café"]
     assert "UTF-8" in report.rejected[0].reason
 
