@@ -18,21 +18,33 @@ Span = tuple[int, int]
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _NUMBER = re.compile(r"(?<![\w.])[-−–]?\d+(?:[.,·]\d+)*")
 _CONCLUSION = re.compile(
-    r"^\W*(?:conclusions?|interpretation|in conclusion|in summary|these (?:results|findings|data)|our (?:results|findings|"
-    r"data|study)|taken together|we conclude|overall|thus|therefore)\b",
+    r"^\W*(?:conclusions?|interpretation|in conclusion|in summary|these (?:results|findings|data)|"
+    r"our (?:results|findings|data|study)|taken together|we conclude|overall|thus|therefore)\b",
     re.IGNORECASE,
 )
-_STOP = frozenset(
-    "a an the of in on at to for from by with without and or but as is are was were be been being has have had having "
-    "do does did it its this that these those than then there their they which who whom whose we our us not no nor "
-    "can could may might will would should shall must more less into between among after before during over under "
-    "about also both each other such only same so if when where while via per study patients compared".split()
+_PREPARATION = re.compile(
+    r"\b(?:aim|objective|purpose|hypothes|we (?:investigated|examined|evaluated|assessed|sought|aimed|"
+    r"compared|studied)|to (?:evaluate|investigate|assess|determine|compare|examine|explore|test)\b|was to|"
+    r"were (?:randomi[sz]ed|recruited|enrolled|assigned)|regist(?:ration|ered)|NCT\d)|"
+    r"^\W*(?:background|introduction|methods?|objectives?|aims?|purpose|design|setting)\b",
+    re.IGNORECASE,
 )
-_SUFFIXES = (
-    "izations", "isations", "ization", "isation", "ements", "ations", "ingly", "ities", "ances", "ences", "ation", "ement",
-    "ments", "ively", "ically", "ional", "ments", "ance", "ence", "ment", "ings", "ness", "able", "ible", "ally", "ical",
-    "ions", "ity", "ive", "ing", "ies", "ion", "als", "ers", "ous", "ed", "es", "ly", "al", "er", "ic", "s", "e", "y",
+_FINDING = re.compile(
+    r"signific|\bP ?[<=>]|95 ?% ?CI|conclu|we (?:found|show|report|demonstrate|identif)|suggest|indicat|associat",
+    re.IGNORECASE,
 )
+_STOP_WORDS = """
+a an the of in on at to for from by with without and or but as is are was were be been being has have had
+having do does did it its this that these those than then there their they which who whom whose we our us not
+no nor can could may might will would should shall must more less into between among after before during over
+under about also both each other such only same so if when where while via per study patients compared
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+_ENDINGS = """
+isations izations isation ization ations ements ically ances ation ement ences ingly ional ities ively ments
+able ally ance ence ible ical ings ions ment ness als ers ies ing ion ity ive ous al ed er es ic ly e s y
+"""
+_SUFFIXES = tuple(_ENDINGS.split())
 _MOST_CHARACTERS = 900
 
 
@@ -50,15 +62,16 @@ def select_window(claim: str, text: str, max_sentences: int = 4) -> list[Span]:
     chosen: list[int] = []
     covered: Counter[str] = Counter()
     length = 0
-    while len(chosen) < max_sentences:
+    bonuses = [_bonus(text, sentences, place) for place in range(len(sentences))]
+    while len(chosen) < min(max_sentences, len(sentences)):
         gains = [
-            (-1.0, place) if place in chosen else (_gain(bag, weights, covered) + _bonus(text, sentences, place), -place)
+            (_gain(bag, weights, covered) + bonuses[place], -place)
             for place, bag in enumerate(bags)
+            if place not in chosen
         ]
-        gain, place = max(gains)
-        place = abs(place)
+        gain, place = max(gains)[0], -max(gains)[1]
         start, end = sentences[place]
-        if gain <= 0.0 or (chosen and length + end - start > _MOST_CHARACTERS):
+        if chosen and (gain <= 0.0 or length + end - start > _MOST_CHARACTERS):
             break
         chosen.append(place)
         length += end - start
@@ -91,12 +104,18 @@ def _weights(claim: Counter[str], bags: list[Counter[str]]) -> dict[str, float]:
 
 def _gain(bag: Counter[str], weights: dict[str, float], covered: Counter[str]) -> float:
     """What this sentence adds; repeated cover is worth less, and long sentences must earn their length."""
-    total = sum(weight * 0.5 ** covered[term] for term, weight in weights.items() if term in bag)
+    total = sum(weight * 0.7 ** covered[term] for term, weight in weights.items() if term in bag)
     return float(total / (sum(bag.values()) + 12.0) ** 0.25)
 
 
 def _bonus(text: str, sentences: list[Span], place: int) -> float:
-    """Conclusions say what the authors found; the last sentence often is one without saying so."""
+    """Findings and conclusions decide claims; aims, methods and registrations share their words but decide nothing.
+
+    The last sentences often are a conclusion without saying so.
+    """
     start, end = sentences[place]
-    bonus = 0.6 if _CONCLUSION.match(text[start:end]) else 0.0
+    sentence = text[start:end]
+    bonus = 0.6 if _CONCLUSION.match(sentence) else 0.0
+    bonus += 0.5 if _FINDING.search(sentence) else 0.0
+    bonus -= 1.0 if _PREPARATION.search(sentence) else 0.0
     return bonus + (0.3 if place >= len(sentences) - 2 else 0.0)
