@@ -74,8 +74,6 @@ class Index:
             raise InputError(f"The number of passages must be 1 or more, got {k}.")
         if not question.strip():
             raise InputError("The question is empty; ask one.")
-        if not self.passages:
-            return []
         vector = np.asarray([self.embeddings.embed_query(question)], dtype=np.float32)
         candidates = Candidates.gather(self._vectors, vector, self._lexical.scores(question))
         ranked = fuse(candidates)[:k]
@@ -214,6 +212,8 @@ def _build(
         raise InputError("Two records have the same id; every record of an index needs its own.")
     tell(0.0, f"Cutting {len(records)} records into passages")
     found = [(record, passage) for record in records for passage in passages(record, embeddings)]
+    if not found:
+        raise InputError("None of the records has an abstract, so there is nothing to index; add records with text.")
     titles = {record.record_id: embedded_title(record, embeddings) for record in records}
     tell(0.05, f"Embedding {len(found)} passages")
     matrix = embeddings.embed(
