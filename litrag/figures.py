@@ -63,7 +63,8 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9.,/])(?P<sign>[+-]\s?)?(?P<value>\d{1,3}(?:[,\u2009 ]\d{3})+(?![\d])|\d+(?:\.\d+)?|\.\d+)(?![\d])"
 )
 _NAME_BEFORE = re.compile(
-    r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|cohort|group|arm|chapter|figure|fig\.|table|part|SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
+    r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|cohort|group|arm|chapter|figure|fig\.|table|part|"
+    r"SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
     r"vitamin|omega|ref\.?|version|GPT)[ -]?)$"
 )
 _DATE = re.compile(
@@ -128,25 +129,14 @@ _DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25
 _NUMBER_WORDS = {
     word: value
     for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
+        """
+    zero one two three four five six seven eight nine ten eleven twelve
+    """.split()
     )
 }
 _COUNT_WORD = re.compile(
-    r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?= (?!in\b|out\b|of\b|times\b|quarters\b|thirds\b|fifths\b|tenths\b)(?:\w+[ -]){0,3}?"
+    r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?= (?!in\b|out\b|of\b|times\b|quarters\b|thirds\b|fifths\b|tenths\b)(?:\w+[ -]){0,3}?"
     r"(?:trials|studies|RCTs|countries|sites|weeks|months|years|days|participants|patients|people|arms)\b)",
     re.IGNORECASE,
 )
@@ -240,8 +230,10 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
         return True  # "1c", "2D"
     if re.search(r"[A-Za-z]-$", before + (match["sign"] or "")) or re.match(r"-[a-z]*(?:kinase|ase|methyl|hydroxy|like)", after):
         return True  # "SARS-CoV-2", "3-kinase"
-    if re.match(r"/\d", after) or (_DATE.search(before) or _YEAR.fullmatch(written) and not _UNIT.match(after)):
-        return True  # a fraction or a list such as "1/2", a day or a year of the calendar
+    if re.match(r"/\d", after) or _DATE.search(before):
+        return True  # a fraction or a list such as "1/2", a day of the calendar
+    if _YEAR.fullmatch(written) and not _UNIT.match(after):
+        return True  # a year of the calendar
     if re.match(r":\d", after) or re.search(r"\d:$", before):
         return True  # an allocation ratio, "2:1"
     if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:

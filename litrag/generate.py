@@ -16,8 +16,8 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from litrag.config import settings
-from litrag.errors import InputError
 from litrag.discourse import is_aim
+from litrag.errors import InputError
 from litrag.models import Abstention, Citation, Draft, Hit, Model, Record, Statement
 from litrag.sentences import split
 from litrag.terms import Term, focus_terms, mentions, stemmed
@@ -230,10 +230,11 @@ def _sentence_openers() -> frozenset[str]:
     """Words that a capital begins only because the sentence does; names keep theirs."""
     return frozenset(
         """
-    a after all although among an as at both by compared during each fewer few for from in it its less mean median
-    more most no on only over overall patients people participants adults serious nausea rates results the there
-    these they this those through treatment weight when while with within without weekly oral continuing switching
-    stopping gastrointestinal all-cause cardiovascular kidney major nonfatal retinopathy death deaths discontinuation
+    a after all although among an as at both by compared during each fewer few for from in it its
+    less mean median more most no on only over overall patients people participants adults serious
+    nausea rates results the there these they this those through treatment weight when while with
+    within without weekly oral continuing switching stopping gastrointestinal all-cause
+    cardiovascular kidney major nonfatal retinopathy death deaths discontinuation
     """.split()
     )
 

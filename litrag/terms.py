@@ -144,7 +144,7 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
 
 def focus_terms(question: str) -> list[Term]:
     """The content terms of a question in the order they stand; known phrases of two or three words first."""
-    words = [word for word in _WORD.findall(question.lower())]
+    words = _WORD.findall(question.lower())
     table, terms, seen = _synonyms(), list[Term](), set[str]()
     place = 0
     while place < len(words):

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
 from litrag.discourse import is_aim
 from litrag.figures import arm_mentions, figures, fold, intervals
@@ -15,7 +16,18 @@ from litrag.terms import stem
 
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 _STOP = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "did", "do", "does", "for", "from", "had", "has", "have", "in", "into", "is", "it", "its", "of", "on", "or", "over", "that", "the", "their", "them", "these", "they", "this", "those", "to", "was", "were", "which", "while", "who", "with", "within", "than", "then", "there", "vs", "versus", "both", "also", "only", "per", "about", "around", "after", "before", "during", "when", "where", "all", "any", "each", "other", "such", "so", "no", "not", "compared", "group", "groups", "participants", "patients", "people", "persons", "individuals", "adults", "study", "studies", "trial", "trials", "found", "showed", "shown", "show", "reported", "observed", "mean", "median", "average", "rate", "rates", "occurred", "significant", "significantly", "statistically", "percent", "percentage", "points", "week", "weeks", "year", "years", "month", "months", "day", "days", "ci", "hr", "rr", "among", "between", "led", "leads", "brought", "comparison", "alone", "demonstrated", "demonstrate", "demonstrates", "analysis", "meta-analysis", "pooled", "pooling", "cohort", "likely", "confirmed", "established", "proved", "proven", "shows", "linked", "tested", "covered", "relative", "produces", "least", "produced", "taking", "took", "given", "treated", "treatment", "received", "relative", "ratio", "hazard", "risk", "cases", "linked"]
+    """
+    a an and are as at be been but by did do does for from had has have in into is it its of on or
+    over that the their them these they this those to was were which while who with within than then
+    there vs versus both also only per about around after before during when where all any each
+    other such so no not compared group groups participants patients people persons individuals
+    adults study studies trial trials found showed shown show reported observed mean median average
+    rate rates occurred significant significantly statistically percent percentage points week weeks
+    year years month months day days ci hr rr among between led leads brought comparison alone
+    demonstrated demonstrate demonstrates analysis meta-analysis pooled pooling cohort likely
+    confirmed established proved proven shows linked tested covered relative produces least produced
+    taking took given treated treatment received relative ratio hazard risk cases linked
+    """.split()
 )
 #: Words of direction say how, not what: they are compared by `effects`, never used to find the place.
 UP = (
@@ -132,7 +144,7 @@ def _units(text: str) -> tuple[Unit, ...]:
         if is_aim(sentence):
             continue
         cuts = [start, *(start + cut for cut in _cuts(sentence)), end]
-        for low, high in zip(cuts, cuts[1:], strict=False):
+        for low, high in pairwise(cuts):
             clause = text[low:high]
             found.append(Unit(span=(low, high), sentence=(start, end), text=clause, words=content(clause)))
     return tuple(found)

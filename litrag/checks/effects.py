@@ -26,7 +26,8 @@ _UP, _DOWN = re.compile(rf"\b{UP}\b", re.IGNORECASE), re.compile(rf"\b{DOWN}\b",
 _NO_DIRECTION = re.compile(
     r"\b(?:or|and) (?:more|less|older|higher|lower|above|below|greater)\b|\b(?:more|less|fewer|higher|lower|greater) than"
     r"(?= (?:\d|one|two|three|four|five|six|half|a (?:third|quarter)))|\breduced (?:ejection|and |or |ventric)\w*|"
-    r"\bnew or worsening\b|\bpreserved (?:or|and) reduced\b|\bmore or less\b|\bonce more\b|\bno more than\b|\bno worse\b|\bnot worse\b|"
+    r"\bnew or worsening\b|\bpreserved (?:or|and) reduced\b|\bmore or less\b|"
+    r"\bonce more\b|\bno more than\b|\bno worse\b|\bnot worse\b|"
     r"\bweight[- ]loss (?:drugs?|trials?|treatment)|\bslow(?:ed|s|er)? (?=the (?:loss|decline|fall))|"
     r"\blower limit\b|\bhigher risk (?:group|popul)\w*|\bhigh(?:er)?-risk\b",
     re.IGNORECASE,
