@@ -1,0 +1,379 @@
+"""Which differences between a quote and its source are harmless, and what the others change.
+
+In: a gap of an alignment. Out: the harmless differences that explain it whole, or nothing. The rule is to deny: a gap is
+harmless only if a small grammar (spacing, hyphens, articles, spelling, typing errors, a bracketed aside left out) can
+consume it to the last token. Whatever it can't consume gets a name: number, unit, sign, negation, direction …
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from litrag.alignment import Gap
+from litrag.folding import Folded
+from litrag.spelling import is_typo, same_spelled
+
+#: Kinds that are no change of meaning.
+HARMLESS = frozenset({"article", "hyphenation", "spelling", "typo", "aside", "label", "case", "elision"})
+
+#: The longest gap that may be explained, in tokens of the quote.
+_LONGEST = 16
+_LONGEST_ASIDE = 80
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ARTICLES = _words("a an the")
+#: After these a single letter is a name ("group A"), not an article.
+_LETTERED = _words(
+    "arm arms class cohort complex factor figure grade group groups hepatitis influenza level panel part phase "
+    "population protein regimen schedule serotype stage strain study subtype table trial type types vitamin vitamins "
+    "apolipoprotein haemophilia hemophilia botulinum toxin ebola cyclosporin ciclosporin immunoglobulin streptococcus "
+    "streptococci or and versus vs"
+)
+#: Before these an article changes the sense: "few" and "a few".
+_ARTICLE_MATTERS = _words("few little number")
+NEGATIONS = _words(
+    "no not never none nor neither without cannot nobody nothing nowhere t non absence absent lack lacks lacked lacking "
+    "fail fails failed failing failure unable unlikely except excluding excluded unless instead rather barely hardly "
+    "scarcely rarely seldom neither nonsignificant insignificant insufficient denied refuted ruled"
+)
+COMPARATORS = _words("< > ≤ ≥ = ≠ ~ ±")
+UNITS = _words(
+    "% ‰ mg ug g kg ng pg mcg gram grams milligram milligrams microgram micrograms kilogram kilograms ml l dl ul "
+    "litre litres liter liters millilitre milliliter mmol umol nmol pmol mol molar mmolar umolar nmolar pmolar fmolar mm "
+    "cm m um nm km pm iu u mu miu mmhg hg kpa pa hz khz megahz mhz ghz kcal cal kj j w mw kw v mv ma gy mgy sv msv ci "
+    "mci bq mbq °c c f k bpm s sec secs second seconds min mins minute minutes h hr hrs hour hours d day days wk wks "
+    "week weeks month months mo yr yrs year years decade decades daily weekly monthly yearly annually fold percentage "
+    "point points kda da bp kb mb db meq mosm °"
+)
+NUMBER_WORDS = _words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million "
+    "millions billion half third thirds quarter quarters twice thrice once double doubled triple tripled first second "
+    "fourth fifth sixth seventh eighth ninth tenth dozen i ii iii iv v vi vii viii ix x single both"
+)
+#: Number words whose skipping by an ellipsis counts; "one", "first" and "both" are too often no numbers.
+_COUNTS = NUMBER_WORDS - _words("one i v x first second third single both once half")
+_UP = re.compile(
+    r"(?:increas|rais|ris(?:e|es|en|ing)$|rose$|elevat|higher|highest|high$|greater|greatest|more$|most$|longer|longest|larger|"
+    r"largest|upregulat|enhanc|gain|grew$|growth|grow|better|best$|improv|superior|above$|over$|exceed|accelerat|"
+    r"strengthen|stimulat|activat|promot|augment|positive|after$|maximum|maximal|older|heavier|stronger|faster|"
+    r"earlier|benefi|favo[u]?r|gained|upward|overexpress|hyper|often|frequent|common|success|effective|adequate|"
+    r"likely|possible|significant|safe$|safer|agree|accept|always|include|present$|similar|same$|sensitive|major)"
+)
+_DOWN = re.compile(
+    r"(?:decreas|reduc|lower|lowest|low$|less$|least$|fewer|fewest|shorter|shortest|smaller|smallest|declin|diminish|drop|fell$|"
+    r"fall|fallen|loss|lose|lost$|downregulat|attenuat|worse|worst|deteriorat|inferior|below$|under$|decelerat|weaken|"
+    r"inhibit|suppress|prevent|block|impair|negative|before$|minimum|minimal|younger|lighter|weaker|slower|later$|"
+    r"harm|detriment|downward|hypo|rare|infrequent|uncommon|ineffective|unsafe|different|resistant|minor|exclude)"
+)
+ARMS = _words("placebo control controls comparator sham arm arms intervention untreated vehicle")
+POPULATIONS = _words(
+    "men man male males boys boy women woman female females girls girl children child adults adult adolescents adolescent "
+    "infants infant neonates elderly pregnant patients patient participants participant subjects volunteers mice mouse "
+    "rats rat humans human animals monkeys pigs dogs mothers fathers black white hispanic asian caucasian smokers "
+    "nonsmokers diabetic nondiabetic obese overweight lean healthy premenopausal postmenopausal"
+)
+DRUG = re.compile(
+    r"\w{2,}(?:glutide|natide|gliptin|gliflozin|statin|sartan|pril|prilat|olol|dipine|mab|tinib|nib|ciclib|parib|prazole|"
+    r"tidine|setron|triptan|azole|cillin|mycin|micin|cycline|floxacin|vir|caine|barbital|azepam|azolam|oxetine|"
+    r"formin|glitazone|coxib|profen|parin|xaban|gatran|grelor|grel|fibrate|terol|tropium|sone|solone|lukast|platin|"
+    r"taxel|rubicin|thiazide|semide|tide|cept|stim|poetin|amide|azine|idone|apine|urea|dronate|dronic|penem|sulfa)$|"
+    r"(?:insulin|aspirin|warfarin|heparin|metformin|digoxin|morphine|lithium|estrogen|oestrogen|tamoxifen|"
+    r"paracetamol|acetaminophen|clopidogrel|interferon|ivermectin|hydroxychloroquine|chloroquine|azithromycin)$"
+)
+_STATINS_NOT_DRUGS = _words("urea peptide nucleotide polypeptide oligonucleotide ensure azole")
+_LABELS = _words(
+    "background context introduction aim aims objective objectives purpose importance rationale design setting settings "
+    "participants patients subjects intervention interventions exposure exposures method methods measurements measures "
+    "measure outcome outcomes main result results finding findings discussion interpretation conclusion conclusions "
+    "funding limitations relevance significance data extraction sources source synthesis and study selection trial "
+    "registration materials hypothesis analysis"
+)
+#: Words that a space makes of a prefix: "a symptomatic" is no spelling of "asymptomatic".
+_RISKY_PREFIXES = _words("a an in im il ir no not un dis de anti hypo hyper on as")
+_MEGA = {"megahz": "mhz", "megaw": "mw", "megav": "mv", "megapa": "mpa", "megabq": "mbq", "megaj": "mj", "megaev": "mev"}
+
+
+@dataclass(slots=True, frozen=True)
+class Step:
+    """A harmless difference: its kind and the tokens of quote and source that it covers."""
+
+    kind: str
+    q0: int
+    q1: int
+    s0: int
+    s1: int
+
+
+class Quoted:
+    """A quote's tokens with, when they are asked for, the ranges of the quote that they came from."""
+
+    def __init__(self, text: str, tokens: Sequence[str]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._folded: Folded | None = None
+
+    @property
+    def folded(self) -> Folded:
+        if self._folded is None:
+            self._folded = Folded(self.text, labels=False)
+        return self._folded
+
+
+def explain(quote: Quoted, source: Folded, gap: Gap, vocabulary: Container[str]) -> list[Step] | None:
+    """The harmless differences that make up the gap, or None when it holds anything else."""
+    if gap.q1 - gap.q0 > _LONGEST:
+        return None
+    grammar = _Grammar(quote, source, vocabulary)
+    for q0, q1, s0, s1 in _borders(gap, quote.tokens, source):
+        steps = grammar.parse(q0, q1, s0, s1)
+        if steps is not None:
+            return steps
+    return None
+
+
+def _borders(gap: Gap, quote: Sequence[str], source: Folded) -> list[tuple[int, int, int, int]]:
+    """Ways to draw the gap: slid over equal tokens if one side is empty, with other outer borders if it is open."""
+    q0, q1, s0, s1 = gap.q0, gap.q1, gap.s0, gap.s1
+    ways = [(q0, q1, s0, s1)]
+    if gap.open_start:
+        ways += [(q0, q1, s, s1) for s in (s0 - 1, s0 + 1, s0 - 2, s0 + 2) if 0 <= s <= s1]
+        if s1 and source.tokens[s1 - 1] == ")" and (opens := _aside_start(source.tokens, s1 - 1)) >= q1 - q0:
+            ways.append((q0, q1, opens - (q1 - q0), s1))
+    elif gap.open_end:
+        ways += [(q0, q1, s0, s) for s in (s1 + 1, s1 - 1, s1 + 2, s1 - 2) if s0 <= s <= len(source)]
+        if source.tokens[s0:s0 + 1] == ["("] and (end := _aside_end(source.tokens, s0, len(source))):
+            ways.append((q0, q1, s0, min(len(source), end + q1 - q0)))
+    elif q0 == q1:
+        for shift in (1, 2, 3):
+            if q0 - shift < 0 or quote[q0 - shift] != source.tokens[s1 - shift]:
+                break
+            ways.append((q0 - shift, q1 - shift, s0 - shift, s1 - shift))
+        for shift in (1, 2, 3):
+            if q0 + shift > len(quote) or quote[q0 + shift - 1] != source.tokens[s0 + shift - 1]:
+                break
+            ways.append((q0 + shift, q1 + shift, s0 + shift, s1 + shift))
+    return ways
+
+
+class _Grammar:
+    """What may differ without harm; `parse` tries to consume a gap to the end, left to right."""
+
+    def __init__(self, quote: Quoted, source: Folded, vocabulary: Container[str]) -> None:
+        self.quote = quote
+        self.source = source
+        self.vocabulary = vocabulary
+        self._dead: set[tuple[int, int]] = set()
+        self._end = (0, 0)
+
+    def parse(self, q: int, q1: int, s: int, s1: int) -> list[Step] | None:
+        self._dead.clear()
+        self._end = (q1, s1)
+        return self._from(q, s)
+
+    def _from(self, q: int, s: int) -> list[Step] | None:
+        if (q, s) == self._end:
+            return []
+        if (q, s) in self._dead:
+            return None
+        for step in self._steps(q, s):
+            rest = self._from(step.q1, step.s1)
+            if rest is not None:
+                return rest if step.kind == "equal" else [step, *rest]
+        self._dead.add((q, s))
+        return None
+
+    def _steps(self, q: int, s: int) -> list[Step]:
+        """Harmless steps from here, the likeliest first."""
+        q1, s1 = self._end
+        quote, source = self.quote.tokens, self.source.tokens
+        steps: list[Step] = []
+        if q < q1 and s < s1:
+            if quote[q] == source[s]:
+                steps.append(Step("equal", q, q + 1, s, s + 1))
+            elif kind := self._same_word(quote[q], source[s]):
+                steps.append(Step(kind, q, q + 1, s, s + 1))
+            elif joined := self._joined(q, s):
+                steps.append(joined)
+        if q < q1 and quote[q] in ARTICLES and self._is_article(self.quote.folded, q):
+            steps.append(Step("article", q, q + 1, s, s))
+        if s < s1:
+            if source[s] in ARTICLES and self._is_article(self.source, s):
+                steps.append(Step("article", q, q, s, s + 1))
+            if source[s] == "(" and (end := _aside_end(source, s, s1)):
+                steps.append(Step("aside", q, q, s, end))
+            elif source[s] in _LABELS and (end := self._label_end(s, s1)):
+                steps.append(Step("label", q, q, s, end))
+        return steps
+
+    def _same_word(self, written: str, meant: str) -> str:
+        if not (written.isalpha() and meant.isalpha()):
+            return ""
+        if same_spelled(written, meant):
+            return "spelling"
+        if self._same_unit(written, meant) or self._same_unit(meant, written):
+            return "case"
+        return "typo" if is_typo(written, meant, self.vocabulary) else ""
+
+    def _same_unit(self, one: str, other: str) -> bool:
+        """`10 NM` for `10 nM`, when the whole text is in capitals or in small letters."""
+        plain = other[:-4] if other.endswith("molar") else _MEGA.get(other)
+        return one == plain and (self.quote.text.isupper() or self.quote.text.islower() or self.source.text.isupper())
+
+    def _joined(self, q: int, s: int) -> Step | None:
+        """Two or three words written as one, or one as two or three."""
+        quote, source = self.quote.tokens, self.source.tokens
+        q1, s1 = self._end
+        for parts in (2, 3):
+            if s + parts <= s1 and quote[q] == "".join(source[s:s + parts]):
+                return self._if_harmless(self.source, s, Step("hyphenation", q, q + 1, s, s + parts))
+            if q + parts <= q1 and source[s] == "".join(quote[q:q + parts]):
+                return self._if_harmless(self.quote.folded, q, Step("hyphenation", q, q + parts, s, s + 1))
+        return None
+
+    def _if_harmless(self, parted: Folded, first: int, step: Step) -> Step | None:
+        last = first + max(step.q1 - step.q0, step.s1 - step.s0)
+        words = parted.tokens[first:last]
+        if all(word.isdigit() for word in words):
+            return step if len(words[0]) <= 3 and all(len(word) == 3 for word in words[1:]) else None
+        if not all(word.isalpha() for word in words):
+            return None
+        between = parted.text[parted.end(first):parted.start(first + 1)]
+        return step if words[0] not in _RISKY_PREFIXES or between.strip() else None
+
+    def _is_article(self, folded: Folded, number: int) -> bool:
+        """Whether the token is an article whose absence changes nothing; the A of "arm A" isn't."""
+        tokens = folded.tokens
+        if number + 1 < len(tokens) and tokens[number + 1] in _ARTICLE_MATTERS:
+            return False
+        if tokens[number] != "a":
+            return True
+        before = tokens[number - 1] if number else ""
+        if before in _LETTERED:
+            return False
+        start = folded.start(number)
+        if folded.text[start] == "a" or folded.text.isupper():
+            return True
+        return not before or folded.text[:start].rstrip()[-1:] in ".:;!?("
+
+    def _label_end(self, s: int, s1: int) -> int:
+        """End of a section label such as `RESULTS:` that begins at `s`; 0 when there is none."""
+        for end in range(s + 1, min(s + 5, s1) + 1):
+            if self.source.tokens[end - 1] not in _LABELS:
+                return 0
+            first, last = self.source.span(s, end)
+            text = self.source.text
+            follows = text[last:last + 1] == ":" or (text[first:last].isupper() and last - first > 3)
+            if follows and text[:first].rstrip()[-1:] in ("", ".", "?", "!", ")"):
+                return end
+        return 0
+
+
+def _aside_start(tokens: Sequence[str], close: int) -> int:
+    """Place of the bracket that the one at `close` closes, or -1."""
+    depth = 0
+    for place in range(close, max(-1, close - _LONGEST_ASIDE), -1):
+        depth += (tokens[place] == ")") - (tokens[place] == "(")
+        if depth == 0:
+            return place
+    return -1
+
+
+def _aside_end(tokens: Sequence[str], start: int, limit: int) -> int:
+    """End of the bracketed aside that opens at `start`, 0 if it doesn't close in time or holds a negation."""
+    depth = 0
+    for place in range(start, min(limit, start + _LONGEST_ASIDE)):
+        token = tokens[place]
+        if token == "(":
+            depth += 1
+        elif token == ")":
+            depth -= 1
+            if depth == 0:
+                return place + 1
+        elif token in NEGATIONS:
+            return 0
+    return 0
+
+
+def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
+    """What a change touches, the gravest first: both arguments are the tokens of one gap."""
+    mine, theirs = Counter(quote), Counter(source)
+    changed = set(mine - theirs) | set(theirs - mine)
+    if not changed:
+        return "order"
+    if changed & NEGATIONS or _negated_pair(quote, source):
+        return "negation"
+    has_digits = any(char.isdigit() for token in changed for char in token)
+    if changed & {"-", "+"} and not has_digits:
+        return "sign"
+    if has_digits or changed & NUMBER_WORDS:
+        return "number"
+    if changed & COMPARATORS:
+        return "comparator"
+    if not (quote and source):
+        return "omission" if source else "addition"
+    for kind, applies in _KINDS:
+        if any(applies(token) for token in changed):
+            return kind
+    return "wording"
+
+
+def _negated_pair(quote: Sequence[str], source: Sequence[str]) -> bool:
+    """Whether a word became its negative by a prefix."""
+    for one in quote:
+        for other in source:
+            longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+            if len(shorter) > 3 and longer.endswith(shorter) and longer[: -len(shorter)] in _NEGATIVE_PREFIXES:
+                return True
+    return False
+
+
+_NEGATIVE_PREFIXES = _words("a an un in im il ir non dis")
+_KINDS = (
+    ("unit", UNITS.__contains__),
+    ("direction", lambda token: bool(_UP.match(token) or _DOWN.match(token))),
+    ("drug", lambda token: bool(DRUG.match(token))),
+    ("arm", ARMS.__contains__),
+    ("population", POPULATIONS.__contains__),
+)
+
+
+def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str, int] | None:
+    """Kind and place of the first thing that an ellipsis may not skip: a negation, a number, an arm; else None.
+
+    A whole bracketed aside without a negation may be skipped, numbers included, as it may without an ellipsis. A drug or
+    population counts when it is another one than the quote names; a direction when it is opposite to the quote's.
+    """
+    kept_words = set(kept)
+    drugs = {token for token in kept_words if DRUG.match(token)}
+    ups, downs = any(map(_UP.match, kept_words)), any(map(_DOWN.match, kept_words))
+    place = 0
+    while place < len(skipped):
+        token = skipped[place]
+        if token == "(" and (end := _aside_end(skipped, place, len(skipped))):
+            place = end
+            continue
+        if token in NEGATIONS:
+            return "negation", place
+        if token[0].isdigit() or token in _COUNTS:
+            return "number", place
+        if token in ARMS or (DRUG.match(token) and token not in drugs):
+            return "arm", place
+        if token in _SEXES_AND_AGES and kept_words & _SEXES_AND_AGES:
+            return "population", place
+        if (ups and not downs and _DOWN.match(token)) or (downs and not ups and _UP.match(token)):
+            return "direction", place
+        place += 1
+    return None
+
+
+_SEXES_AND_AGES = _words(
+    "men man male males boys women woman female females girls children child adults adult adolescents adolescent infants"
+)

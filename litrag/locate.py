@@ -1,0 +1,555 @@
+"""Where a quote stands in a text, decided by code alone: no model, no network, the same answer every time.
+
+In: a quote and the stored text it is said to come from. Out: a `Location` whose spans index that text exactly. Found
+are quotes that stand there word for word, typography aside, with harmless slips, or with words honestly left out.
+Everything else is refused: a similarity threshold would let a changed digit or a dropped "not" pass, so a fuzzy match
+counts only when every difference is explained as harmless. A quote too short to identify anything is absent.
+
+The score is the similarity of the folded quote and the place found, 0–1 (rapidfuzz's 0–100, scaled); 1.0 when only
+typography differs. It informs a reader and decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from itertools import islice, pairwise
+
+from rapidfuzz.fuzz import ratio
+
+from litrag.alignment import Alignment, Gap, alignments
+from litrag.alterations import (
+    ARTICLES,
+    Quoted,
+    Step,
+    explain,
+    kind_of_change,
+    weight_of_elision,
+)
+from litrag.folding import fold, fold_tokens
+from litrag.models import Difference, Location, MatchKind, Span
+
+#: Similarity (0–1) below which a place is too far from the quote to be called a copy with slips.
+FUZZY_FLOOR = 0.90
+#: Share of the quote's characters that must agree, in order, for it to be an altered copy and not an absent one.
+ALTERED_FLOOR = 0.5
+#: Most tokens that one ellipsis may skip: two or three sentences.
+NEAR = 80
+
+_STOP = frozenset(
+    "a an the and or of in on to for with by at from as is was were are be been it its this that these those there than "
+    "then which who we our not no had has have did do does but if so such".split()
+)
+_ELLIPSIS = re.compile(r"\s*[\[(]?\s*(?:…|\.{3,}|(?:\. ){2,}\.)\s*[\])]?\s*")
+_LABEL = re.compile(r"\s*[A-Z][A-Za-z,/& ]{2,40}:\s+(?=\S)")
+_LABEL_WORDS = frozenset(
+    "abstract background context introduction aim aims objective objectives purpose importance rationale design setting "
+    "settings participants patients subjects population intervention interventions exposure exposures method methods "
+    "measurements measures outcome outcomes main result results finding findings discussion interpretation conclusion "
+    "conclusions funding limitations relevance significance data extraction sources synthesis study selection trial "
+    "registration materials hypothesis analysis and of".split()
+)
+_NEGATED = re.compile(
+    r"(?:^|\W)(?:(?:no|not|never|nor|neither|without|cannot)\s+"
+    r"(?:\w+ly\s+|significant\s+|(?:clear\s+|significant\s+)?(?:evidence|difference)\s+(?:of|that|in)\s+)?|"
+    r"n['’]t\s+|fail(?:ed|s|ing|ure)?\s+to\s+|lack(?:ed|s|ing)?\s+(?:of\s+)?|absence\s+of\s+|instead\s+of\s+|"
+    r"rather\s+than\s+|unlikely\s+to\s+|unable\s+to\s+|(?:non|un|in|anti|a|dis|de|pre|post|hypo|hyper)[-‐‑])$",
+    re.IGNORECASE,
+)
+_CHANGES_NUMBER = re.compile(
+    r"(?:[\d%]\s?[-–−‐—]\s?|(?:^|[\s(\[=<>:;,])[-–−+±]\s?|[<>≤≥±~≈]=?\s?|&[gl][te];=?\s?|\d[./,·^×]|\bminus\s)$"
+)
+_GOES_ON = re.compile(
+    r"\s?(?:%|‰|per\s?cent)|[.,·]\d|\s?[-–−]\s?\d|[\^⁰¹²³⁴-⁹½]|\s?[×x]\s?10|/\d|°|-fold|\s(?:million|billion|thousand)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.?!][\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])")
+_WORD_GLUE = re.compile(
+    r"(?:abstract|background|context|introduction|aims?|objectives?|purpose|importance|rationale|design|settings?|"
+    r"participants|patients|subjects|interventions?|exposures?|methods?|measure(?:s|ments?)|outcomes?|results?|"
+    r"findings?|discussion|interpretation|conclusions?|funding|relevance|significance|extraction|sources?|synthesis)$",
+    re.IGNORECASE,
+)
+_LONGEST_SHOWN = 240
+
+_TOO_SHORT = "too short to verify"
+
+
+def locate_quote(
+    quote: str, text: str, *, claim: str | None = None, vocabulary: frozenset[str] | None = None
+) -> Location:
+    """Where `quote` stands in `text`: spans, how it matched, and what differs.
+
+    A phrase that stands several times goes to the copy whose neighbourhood fits `claim` best. `vocabulary` adds words
+    of the corpus, lower case, that no typing error may turn into.
+    """
+    exact = _exactly(quote, text)
+    if exact is not None:
+        return exact
+    return _Search(quote, text, claim, vocabulary or frozenset()).run()
+
+
+def locate_among(
+    quote: str, texts: Mapping[str, str], cited: str, *, claim: str | None = None
+) -> Location:
+    """Where `quote` stands in the cited text or, failing that, in another one: then it is *misattributed*.
+
+    `record_id` says which text the spans index. An altered or absent quote is reported for the cited text.
+    """
+    here = locate_quote(quote, texts[cited], claim=claim) if cited in texts else _absent("the cited source is not here")
+    if here.found:
+        return here.model_copy(update={"record_id": cited})
+    others = (name for name in texts if name != cited)
+    located = [(name, locate_quote(quote, texts[name], claim=claim)) for name in others]
+    found = [(name, location) for name, location in located if location.found]
+    if not found:
+        return here.model_copy(update={"record_id": cited})
+    name, best = max(found, key=lambda pair: pair[1].score)
+    return best.model_copy(update={"match": MatchKind.MISATTRIBUTED, "record_id": name})
+
+
+def _exactly(quote: str, text: str) -> Location | None:
+    """The quick way for a long quote that stands once, letter for letter; everything else takes the long way."""
+    size = len(quote)
+    start = text.find(quote) if size >= 40 else -1
+    if start < 0 or text.find(quote, start + 1) >= 0 or quote[0].isspace() or quote[-1].isspace():
+        return None
+    if not _stands_free(text, start, start + size):
+        return None
+    return Location(match=MatchKind.EXACT, spans=((start, start + size),), score=1.0, occurrences=1)
+
+
+def _stands_free(text: str, start: int, end: int) -> bool:
+    """Whether nothing right before or after a passage belongs to it: half a word, a sign, a "not", a "%"."""
+    return _free_before(text, start) and _free_after(text, end)
+
+
+def _free_before(text: str, start: int) -> bool:
+    if start == 0:
+        return True
+    first, before = text[start], text[start - 1]
+    if first.isalnum() and before.isalnum():
+        glued = first.isupper() and before.islower() and _WORD_GLUE.search(text[max(0, start - 16):start])
+        return bool(glued)
+    if before == "\n" or text[start - 2:start] == ". ":
+        return True
+    lead = text[max(0, start - 40):start]
+    if (first.isdigit() or first in ".·") and _CHANGES_NUMBER.search(lead[-8:]):
+        return False
+    return _NEGATED.search(lead) is None
+
+
+def _free_after(text: str, end: int) -> bool:
+    if end == len(text):
+        return True
+    last, after = text[end - 1], text[end]
+    if (last.isalnum() and after.isalnum()) or "\u0300" <= after <= "\u036f":
+        return False
+    return not (last.isdigit() and _GOES_ON.match(text, end))
+
+
+def _absent(note: str = "", score: float = 0.0) -> Location:
+    return Location(match=MatchKind.ABSENT, score=score, note=note)
+
+
+class _Search:
+    """One quote against one text, by ever more lenient ways; the first that applies decides."""
+
+    def __init__(self, quote: str, text: str, claim: str | None, vocabulary: frozenset[str]) -> None:
+        self.quote = quote
+        self.claim = claim
+        self.vocabulary = vocabulary
+        self.source = fold(text)
+
+    def run(self) -> Location:
+        tokens = _bare(fold_tokens(self.quote))
+        if not _has_content(tokens):
+            return _absent(_TOO_SHORT)
+        if verbatim := self._verbatim(tokens):
+            return verbatim
+        if "…" in tokens or _ELLIPSIS.search(self.quote):
+            return self._elided()
+        return self._unlabelled(tokens) or self._nearest(self.quote, tokens)
+
+    def _unlabelled(self, tokens: Sequence[str]) -> Location | None:
+        """A quote that starts with a section label which the stored text keeps elsewhere."""
+        label = _LABEL.match(self.quote)
+        if not label or not all(word in _LABEL_WORDS for word in fold_tokens(label.group())):
+            return None
+        rest = _Search(self.quote[label.end():], self.source.text, self.claim, self.vocabulary)
+        location = rest.run()
+        return location if location.match in (MatchKind.NORMALIZED, MatchKind.EXACT) else None
+
+    # --- word for word
+    def _verbatim(self, tokens: list[str]) -> Location | None:
+        places = self._places(tokens)
+        if not places:
+            return None
+        free = [place for place in places if self._is_free(place, place + len(tokens))]
+        if not free:
+            return self._cut_short(places[0], places[0] + len(tokens))
+        if len(free) > 1 and not _is_distinctive(tokens):
+            return _absent(_TOO_SHORT)
+        place, note = self._choose(free, len(tokens))
+        span = self._widened(self.source.span(place, place + len(tokens)), self.quote)
+        kind = MatchKind.EXACT if self.source.text[span[0]:span[1]] == self.quote.strip() else MatchKind.NORMALIZED
+        return Location(match=kind, spans=(span,), score=1.0, occurrences=len(free), note=note)
+
+    def _places(self, tokens: Sequence[str], least: int = 0) -> list[int]:
+        """Numbers of the source tokens at which these tokens stand, from token `least` on."""
+        joined, wanted = self.source.joined, f" {' '.join(tokens)} "
+        places: list[int] = []
+        place = joined.find(wanted)
+        while place >= 0:
+            places.append(self.source.token_at(place))
+            place = joined.find(wanted, place + 1)
+        return [place for place in places if place >= least]
+
+    def _is_free(self, first: int, last: int) -> bool:
+        start, end = self.source.span(first, last)
+        return _stands_free(self.source.text, start, end)
+
+    def _cut_short(self, first: int, last: int) -> Location:
+        """A passage whose quote leaves out what belongs to it: a sign, a "not", a "%", half a word."""
+        text = self.source.text
+        start, end = self.source.span(first, last)
+        if _free_before(text, start):
+            missing = last, min(last + 2 if text[end:end + 1] in "-–−" else last + 1, len(self.source))
+        else:
+            missing = max(0, first - 1), first
+        span = self.source.span(*missing) if missing[0] < missing[1] else (start, end)
+        left_out = self.source.tokens[missing[0]:missing[1]]
+        if text[span[0]:span[1]] == "" or (text[start - 1:start].isalnum() or text[end:end + 1].isalnum()):
+            return _absent("stands only inside longer words")
+        kind = kind_of_change((), left_out)
+        difference = Difference(quote="", source=text[slice(*span)], kind=kind, source_span=span)
+        return Location(match=MatchKind.ALTERED, spans=((start, end),), score=1.0, differences=(difference,),
+                        occurrences=1)
+
+    def _choose(self, places: Sequence[int], size: int) -> tuple[int, str]:
+        """The copy whose neighbourhood holds most of the claim's words, nearer ones counting more."""
+        if len(places) == 1:
+            return places[0], ""
+        times = f"stands {len(places)} times"
+        words = set(fold_tokens(self.claim or "")) - _STOP - set(self.source.tokens[places[0]:places[0] + size])
+        fits = [self._fit(place, size, words) for place in places]
+        if max(fits) == 0:
+            return places[0], f"{times}; the first copy was taken"
+        return places[fits.index(max(fits))], f"{times}; the copy nearest the claim's words was taken"
+
+    def _fit(self, place: int, size: int, words: set[str]) -> float:
+        fit = 0.0
+        for word in words:
+            spots = self.source.places.get(word, ())
+            distances = [place - spot if spot < place else spot - place - size + 1 for spot in spots]
+            if distances and min(distances) < 60:
+                fit += (2.0 if word[0].isdigit() else 1.0) / (4 + min(distances))
+        return fit
+
+    def _widened(self, span: Span, quote: str) -> Span:
+        """The span with the outer punctuation that quote and text share."""
+        text, (start, end) = self.source.text, span
+        for char in _outer(quote, -1):
+            if end < len(text) and _alike(text[end], char):
+                end += 1
+        for char in _outer(quote, 1):
+            if start > 0 and _alike(text[start - 1], char):
+                start -= 1
+        return start, end
+
+    # --- with words left out by an ellipsis
+    def _elided(self) -> Location:
+        pieces = [piece for piece in _ELLIPSIS.split(self.quote) if fold_tokens(piece)]
+        if len(pieces) < 2:
+            inner = _Search(pieces[0].strip(), self.source.text, self.claim, self.vocabulary) if pieces else None
+            return inner.run() if inner else _absent(_TOO_SHORT)
+        folded = [_bare(fold_tokens(piece)) for piece in pieces]
+        if sum(len(piece) for piece in folded) < 4 or min(map(_letters, folded)) < 3:
+            return _absent(_TOO_SHORT)
+        placed = self._chain(folded)
+        if placed is None:
+            return self._with_slips(pieces, folded)
+        return self._judge_elision(pieces, folded, placed)
+
+    def _chain(self, folded: Sequence[Sequence[str]]) -> list[int] | None:
+        """Places of the pieces in order, each as soon as possible after the last, with the least left out."""
+        best: tuple[int, list[int]] | None = None
+        for first in self._places(folded[0]):
+            chain = [first]
+            for previous, piece in pairwise(folded):
+                following = self._places(piece, chain[-1] + len(previous))
+                if not following:
+                    return None if best is None else best[1]
+                chain.append(following[0])
+            length = chain[-1] - chain[0]
+            if best is None or length < best[0]:
+                best = length, chain
+        return None if best is None else best[1]
+
+    def _judge_elision(
+        self, pieces: Sequence[str], folded: Sequence[Sequence[str]], placed: Sequence[int]
+    ) -> Location:
+        text, source = self.source.text, self.source
+        spans = [source.span(place, place + len(piece)) for place, piece in zip(placed, folded, strict=True)]
+        kept = [token for piece in folded for token in piece]
+        differences: list[Difference] = []
+        harmful: list[Difference] = []
+        for number in range(1, len(spans)):
+            s0, s1 = placed[number - 1] + len(folded[number - 1]), placed[number]
+            if s0 >= s1:
+                continue
+            skipped = source.span(s0, s1)
+            heavy = weight_of_elision(source.tokens[s0:s1], kept)
+            if heavy:
+                token = source.span(s0 + heavy[1], s0 + heavy[1] + 1)
+                harmful.append(self._left_out(token, heavy[0]))
+            elif s1 - s0 > NEAR or self._joins_sentences(spans[number - 1][1], spans[number][0]):
+                harmful.append(self._left_out(skipped, "omission"))
+            differences.append(self._left_out(skipped, "elision"))
+        free = _free_before(text, spans[0][0]) and _free_after(text, spans[-1][1])
+        altered = bool(harmful) or not free
+        wide = [self._widened(span, piece) for span, piece in zip(spans, pieces, strict=True)]
+        return Location(
+            match=MatchKind.ALTERED if altered else MatchKind.ELIDED, spans=tuple(wide), score=1.0,
+            differences=tuple(harmful if harmful else differences), occurrences=1,
+        )
+
+    def _joins_sentences(self, end: int, start: int) -> bool:
+        """Whether an ellipsis makes one sentence of the parts of two."""
+        text = self.source.text
+        borders = [m.end() for m in _SENTENCE_END.finditer(text, max(0, end - 1), start)]
+        if not borders:
+            return False
+        ends_sentence = re.match(r"[.?!\"'”’)\]]*\s", text[end:]) and text[end:end + 1] in ".?!"
+        return not ends_sentence and text[borders[-1]:start].strip("\"'“‘([ ") != ""
+
+    def _with_slips(self, pieces: Sequence[str], folded: Sequence[Sequence[str]]) -> Location:
+        """Pieces of which one isn't word for word: each is searched by itself, then judged like the rest."""
+        placed: list[int] = []
+        sizes: list[Sequence[str]] = []
+        for piece, tokens in zip(pieces, folded, strict=True):
+            least = placed[-1] + len(sizes[-1]) if placed else 0
+            places = self._places(tokens, least)
+            if places:
+                placed.append(places[0])
+                sizes.append(tokens)
+                continue
+            location = self._nearest(piece, list(tokens))
+            if location.match is not MatchKind.FUZZY:
+                return location if location.match is MatchKind.ALTERED else _absent("not every piece stands there")
+            first, last = self._tokens_of(location.spans[0])
+            if first < least:
+                return _absent("the pieces stand in another order")
+            placed.append(first)
+            sizes.append(self.source.tokens[first:last])
+        return self._judge_elision(pieces, sizes, placed)
+
+    def _tokens_of(self, span: Span) -> tuple[int, int]:
+        starts = [self.source.start(number) for number in range(len(self.source))]
+        inside = [number for number, start in enumerate(starts) if span[0] <= start < span[1]]
+        return inside[0], inside[-1] + 1
+
+    def _left_out(self, span: Span, kind: str) -> Difference:
+        return Difference(quote="", source=_shown(self.source.text[slice(*span)]), kind=kind, source_span=span)
+
+    # --- with differences
+    def _nearest(self, given: str, tokens: list[str]) -> Location:
+        if len(tokens) > len(self.source):
+            return _absent("longer than its source")
+        if len(tokens) < 3 or _letters(tokens) < 8:
+            return _absent(_TOO_SHORT)
+        joined = f" {' '.join(tokens)} "
+        quoted = Quoted(given, tokens)
+        best: tuple[Alignment, list[list[Step] | None]] | None = None
+        for alignment in islice(alignments(tokens, joined, self.source), 4):
+            steps = self._explained(quoted, alignment)
+            if all(step is not None for step in steps):
+                accepted = self._accepted(quoted, joined, alignment, [s for found in steps for s in found or ()])
+                if accepted:
+                    return accepted
+            if best is None or alignment.agreeing > best[0].agreeing:
+                best = alignment, steps
+            if self._is_settled(alignment, joined, len(tokens)):
+                break
+        if best is None or self._agreement(tokens, best[0]) < ALTERED_FLOOR:
+            return _absent(score=self._similarity(joined, best[0]) if best else 0.0)
+        return self._altered(quoted, joined, *best)
+
+    def _explained(self, quoted: Quoted, alignment: Alignment) -> list[list[Step] | None]:
+        known: Container[str] = _Either(self.source.places, self.vocabulary)
+        return [explain(quoted, self.source, gap, known) for gap in alignment.gaps]
+
+    def _is_settled(self, alignment: Alignment, joined: str, size: int) -> bool:
+        """Whether no other place can fit better: one short gap, and what surrounds it stands only once."""
+        if len(alignment.gaps) != 1:
+            return False
+        gap = alignment.gaps[0]
+        if gap.q1 - gap.q0 > 3 or gap.s1 - gap.s0 > 4:
+            return False
+        text = self.source.joined
+        tokens = joined.split()
+        for part in (tokens[:gap.q0], tokens[gap.q1:]):
+            wanted = f" {' '.join(part)} "
+            if len(part) > 2 and (place := text.find(wanted)) >= 0 and text.find(wanted, place + 1) < 0:
+                return True
+        return False
+
+    def _similarity(self, joined: str, alignment: Alignment) -> float:
+        borders = self.source.tokens[alignment.first:alignment.last]
+        return ratio(joined, f" {' '.join(borders)} ") / 100
+
+    def _agreement(self, tokens: Sequence[str], alignment: Alignment) -> float:
+        """Share of the quote's characters that stand in the source, in order."""
+        missing = sum(len(token) for gap in alignment.gaps for token in tokens[gap.q0:gap.q1])
+        return 1 - missing / sum(map(len, tokens))
+
+    def _accepted(
+        self, quoted: Quoted, joined: str, alignment: Alignment, steps: Sequence[Step]
+    ) -> Location | None:
+        """A location for a quote whose every difference is harmless, unless there are too many or it is cut short."""
+        first, last = self._tightened(alignment, steps, len(quoted.tokens))
+        if sum(step.kind == "typo" for step in steps) > 1 + len(quoted.tokens) // 12:
+            return None
+        asides = [step for step in steps if step.kind in ("aside", "label")]
+        kept = [token for number, token in enumerate(self.source.tokens[first:last], start=first)
+                if not any(step.s0 <= number < step.s1 for step in asides)]
+        score = ratio(joined, f" {' '.join(kept)} ") / 100
+        if score < FUZZY_FLOOR or not self._is_free(first, last):
+            return None
+        span = self._widened(self.source.span(first, last), quoted.text)
+        kind = MatchKind.ELIDED if any(step.kind == "aside" for step in asides) else MatchKind.FUZZY
+        return Location(
+            match=kind, spans=(span,), score=score, occurrences=1,
+            differences=tuple(self._difference(quoted, step.q0, step.q1, step.s0, step.s1, step.kind) for step in steps),
+        )
+
+    @staticmethod
+    def _tightened(alignment: Alignment, steps: Sequence[Step], size: int) -> tuple[int, int]:
+        """The source tokens that the quote covers, with the borders of open gaps where the steps put them."""
+        first, last = alignment.first, alignment.last
+        for gap in alignment.gaps:
+            inside = [step for step in steps if gap.q0 <= step.q0 and step.q1 <= gap.q1]
+            drift = sum((step.s1 - step.s0) - (step.q1 - step.q0) for step in inside)
+            if gap.open_start:
+                first = gap.s1 - (gap.q1 - gap.q0) - drift
+            if gap.open_end:
+                last = gap.s0 + (gap.q1 - gap.q0) + drift
+        return first, last
+
+    def _difference(self, quoted: Quoted, q0: int, q1: int, s0: int, s1: int, kind: str) -> Difference:
+        source_span = self.source.span(s0, s1) if s0 < s1 else None
+        quote_span: Span | None = None
+        if q0 < q1:
+            shift = self.quote.find(quoted.text) if quoted.text != self.quote else 0
+            start, end = quoted.folded.span(q0, q1)
+            quote_span = start + shift, end + shift
+        return Difference(
+            quote=_shown(self.quote[slice(*quote_span)]) if quote_span else "",
+            source=_shown(self.source.text[slice(*source_span)]) if source_span else "",
+            kind=kind, quote_span=quote_span, source_span=source_span,
+        )
+
+    def _altered(
+        self, quoted: Quoted, joined: str, alignment: Alignment, steps: Sequence[list[Step] | None]
+    ) -> Location:
+        differences = [
+            self._change(quoted, gap) for gap, found in zip(alignment.gaps, steps, strict=True) if found is None
+        ]
+        if not differences:
+            start, end = self.source.span(alignment.first, alignment.last)
+            if not _stands_free(self.source.text, start, end):
+                return self._cut_short(alignment.first, alignment.last)
+        return Location(
+            match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(joined, alignment),
+            differences=tuple(differences), occurrences=1,
+        )
+
+    def _change(self, quoted: Quoted, gap: Gap) -> Difference:
+        """The gap as a reader should see it: without tokens that agree, with the unit of a changed number."""
+        quote, source = quoted.tokens, self.source.tokens
+        q0, q1, s0, s1 = gap.q0, gap.q1, gap.s0, gap.s1
+        while gap.open_start and s0 < s1 and q0 < q1 and self._ends_sentence(s1 - 1) and q1 - q0 <= s1 - s0:
+            s0 = s1
+        while q0 < q1 and s0 < s1 and quote[q0] == source[s0]:
+            q0, s0 = q0 + 1, s0 + 1
+        while q0 < q1 and s0 < s1 and quote[q1 - 1] == source[s1 - 1]:
+            q1, s1 = q1 - 1, s1 - 1
+        kind = kind_of_change(quote[q0:q1], source[s0:s1])
+        if kind == "number" and quote[q1:q1 + 1] == source[s1:s1 + 1] == ["%"]:
+            q1, s1 = q1 + 1, s1 + 1
+        return self._difference(quoted, q0, q1, s0, s1, kind)
+
+    def _ends_sentence(self, token: int) -> bool:
+        return self.source.text[self.source.end(token):][:1] in (".", "?", "!")
+
+    def _spans(self, alignment: Alignment) -> tuple[Span, ...]:
+        """One span, or several when far-apart parts of the source were joined."""
+        borders = [alignment.first]
+        for gap in alignment.gaps:
+            if gap.s1 - gap.s0 > 25 and not (gap.open_start or gap.open_end):
+                borders += [gap.s0, gap.s1]
+        borders.append(alignment.last)
+        return tuple(self.source.span(a, b) for a, b in zip(borders[::2], borders[1::2], strict=True) if a < b)
+
+
+class _Either:
+    """Membership in either of two containers, without building their union."""
+
+    def __init__(self, one: Container[str], other: Container[str]) -> None:
+        self._one, self._other = one, other
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._one or item in self._other
+
+
+def _bare(tokens: list[str]) -> list[str]:
+    """Tokens without an outer ellipsis, which says only that the quote is a part."""
+    start, end = 0, len(tokens)
+    while start < end and tokens[start] == "…":
+        start += 1
+    while end > start and tokens[end - 1] == "…":
+        end -= 1
+    return tokens if end - start == len(tokens) else tokens[start:end]
+
+
+def _letters(tokens: Sequence[str]) -> int:
+    return sum(len(token) for token in tokens if token.isalpha() and token not in _STOP)
+
+
+def _has_content(tokens: Sequence[str]) -> bool:
+    """Whether the quote says enough to be looked for: more than a short word or bare digits."""
+    letters = _letters(tokens)
+    return letters >= 8 if len(tokens) == 1 else letters >= 1
+
+
+def _is_distinctive(tokens: Sequence[str]) -> bool:
+    """Whether a quote that stands several times still points somewhere."""
+    return _letters(tokens) >= 8
+
+
+def _outer(quote: str, side: int) -> list[str]:
+    """The punctuation at the quote's beginning (1) or end (-1), from the inside out."""
+    chars: list[str] = []
+    for char in quote[::side]:
+        if char.isalnum():
+            break
+        chars.append(char)
+    return [char for char in reversed(chars) if not char.isspace()]
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two marks are one mark but for their typographic form."""
+    return one == other or (one in _MARKS and _MARKS.get(one) == _MARKS.get(other))
+
+
+_MARKS = dict.fromkeys("'\"‘’‚‛“”„‟«»‹›", "quote") | {".": "stop", "…": "stop"}
+
+
+def _shown(text: str) -> str:
+    """A long passage cut in its middle, for a reader; the span keeps the whole."""
+    if len(text) <= _LONGEST_SHOWN:
+        return text
+    return f"{text[:_LONGEST_SHOWN // 2]} … {text[-_LONGEST_SHOWN // 2:]}"
+
+
+__all__ = ["ALTERED_FLOOR", "ARTICLES", "FUZZY_FLOOR", "NEAR", "locate_among", "locate_quote"]
