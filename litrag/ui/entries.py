@@ -1,0 +1,78 @@
+"""Inputs of the pages: each returns nothing and starts a run by its callback, so that a rerun never starts a second."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from litrag.pipeline import MAX_QUESTION
+from litrag.ui import runs
+from litrag.ui.samples import prepared_answers, sample_questions
+from litrag.ui.shell import corpus, label, workbench
+
+
+def question_form(*, enabled: bool) -> None:
+    """The question box."""
+    with st.form("ask", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Question", key="question", label_visibility="collapsed", persist_state="session", max_chars=MAX_QUESTION,
+            placeholder="For example: does semaglutide lower cardiovascular risk without diabetes?",
+        )
+        st.form_submit_button("Ask", type="primary", icon=":material/search:", disabled=not enabled,
+                              on_click=_ask_typed)
+
+
+def sample_buttons(*, enabled: bool) -> None:
+    """Questions to begin with, each one click."""
+    with st.container(horizontal=True):
+        for place, question in enumerate(sample_questions()):
+            st.button(label(question), key=f"sample-{place}", disabled=not enabled, on_click=ask, args=(question,))
+
+
+def _ask_typed() -> None:
+    ask(st.session_state.get("question", ""))
+
+
+def ask(question: str) -> None:
+    """Start a run for a question and show it."""
+    if not question.strip():
+        st.toast("Write a question first.", icon=":material/edit:")
+        return
+    st.session_state["question"] = question
+    run_id = runs.new_id()
+    workbench().ask(run_id, question, corpus())
+    runs.show("ask", run_id)
+
+
+def pasted_text(*, enabled: bool) -> None:
+    """A text that cites abstracts."""
+    with st.form("verify", border=False):
+        st.text_area("Text to verify", key="text", persist_state="session", height=220, placeholder=(
+            "Paste an answer with [1] and a reference list, or with PMIDs or DOIs in the text, e.g. (PMID 33567185)."))
+        st.form_submit_button("Verify", type="primary", icon=":material/fact_check:", disabled=not enabled,
+                              on_click=_verify_typed)
+
+
+def _verify_typed() -> None:
+    text = st.session_state.get("text", "")
+    if not text.strip():
+        st.toast("Paste a text first.", icon=":material/edit:")
+        return
+    run_id = runs.new_id()
+    workbench().verify(run_id, text, corpus())
+    runs.show("verify", run_id)
+
+
+def prepared(*, enabled: bool) -> None:
+    """The prepared answers, with faults planted on purpose."""
+    st.caption("Written for LitRAG as if by another assistant; several statements and quotes are false on purpose.")
+    for item in prepared_answers():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(label(item.title), key=f"prepared-{item.answer_id}", disabled=not enabled,
+                      on_click=_verify_prepared, args=(item.answer_id,))
+
+
+def _verify_prepared(answer_id: str) -> None:
+    item = next(found for found in prepared_answers() if found.answer_id == answer_id)
+    run_id = runs.new_id()
+    workbench().verify_prepared(run_id, item, corpus())
+    runs.show("verify", run_id)

@@ -1,0 +1,71 @@
+"""What every page has: page set-up, stylesheet and behaviour of the answer view, and the status in the sidebar."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from litrag.config import settings
+from litrag.render import DISCLAIMER
+from litrag.stylesheet import stylesheet
+from litrag.ui.workbench import Workbench
+
+_HERE = Path(__file__).parent
+
+
+@st.cache_resource(show_spinner=False)
+def workbench() -> Workbench:
+    """The server's one workbench: holds no key and nothing of a single session."""
+    return Workbench(settings())
+
+
+def set_up() -> None:
+    """Page title, width and stylesheet; call first."""
+    # A file of ours: a Material icon as page icon would be fetched from Google's servers.
+    st.set_page_config(page_title="LitRAG", page_icon=str(_HERE / "icon.svg"), layout="wide")
+    st.html(f"<style>{stylesheet()}</style>")
+
+
+def corpus() -> str:
+    """The corpus that this session asks."""
+    return str(st.session_state.get("corpus") or settings().corpus)
+
+
+def finish() -> None:
+    """The status in the sidebar, and the behaviour of the answer view; call last."""
+    _status_line()
+    # Our own file, never anything from a model, a source or a reader.
+    st.html(f"<script>{(_HERE / 'behaviour.js').read_text('utf-8')}</script>", unsafe_allow_javascript=True)
+
+
+def _status_line() -> None:
+    """Which corpus is asked, in what state it is, and who writes and judges."""
+    bench = workbench()
+    with st.sidebar:
+        names = bench.corpora()
+        if len(names) > 1:
+            st.selectbox("Corpus", names, key="corpus", persist_state="session", format_func=str)
+        st.caption(_status(bench, corpus()))
+
+
+def _status(bench: Workbench, name: str) -> str:
+    index = bench.opened(name)
+    held = f"{len(index.records):,} records" if index else "being opened"
+    lines = [f"Corpus **{label(name)}**: {held}"]
+    if index and any(record.digest for record in index.records.values()):
+        lines.append("These are digests written for LitRAG, not the publishers' abstracts.")
+    lines.append(f"Generator {label(settings().generator)}, judge {label(settings().judge)}")
+    return "  \n".join([*lines, DISCLAIMER])
+
+
+def label(text: str) -> str:
+    """`text` for a widget's label, which is Markdown: every character shows as itself."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", " ".join(text.split()))
+
+
+def hidden(key: str) -> DeltaGenerator:
+    """A place for native buttons that buttons in the text press; they show themselves when the script didn't run."""
+    return st.container(key=key, horizontal=True)

@@ -1,0 +1,196 @@
+"""What all sessions of a server share: the store, the judge, opened indexes, and runs at work in the background.
+
+A run belongs to its id, not to a session: whoever opens its link sees it work or finds the stored answer. The worker
+itself stores a finished answer, so that no rerun, click, page change or closed browser can lose or repeat it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+
+from litrag import storage
+from litrag.config import Settings
+from litrag.grounding import ClaimInput, Progress
+from litrag.index import Index, open_index
+from litrag.judges import open_judge
+from litrag.models import AuditedAnswer, Judge
+from litrag.pipeline import Stopped, ask, verify
+from litrag.reviews import Store, open_store
+from litrag.revision import reanchored
+from litrag.ui.samples import PreparedAnswer, claim_inputs
+
+ASK_STAGES = ("retrieving", "writing", "locating", "judging")
+VERIFY_STAGES = ("locating", "judging")
+INDEX_STAGES = ("indexing",)
+
+#: Runs that work at the same time; others wait for their turn.
+WORKERS = 2
+
+#: Finished runs whose outcome is remembered here; their answers stay in the store for good.
+REMEMBERED = 500
+
+
+@dataclass
+class Job:
+    """A run at work, waiting, or ended. Written by its worker, read by pages."""
+
+    run_id: str
+    stages: tuple[str, ...]
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    message: str = ""
+    future: Future[None] = field(default_factory=Future)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Note progress; raises Stopped once the run was stopped or the server is going down."""
+        if self._stop.is_set() or not threading.main_thread().is_alive():
+            raise Stopped("the run was stopped")
+        self.stage, self.done, self.total = stage, done, total
+
+    def stop(self) -> None:
+        self._stop.set()
+        self.future.cancel()
+
+    @property
+    def running(self) -> bool:
+        return not self.future.done()
+
+    @property
+    def stopped(self) -> bool:
+        return self.future.cancelled() or isinstance(self.error, Stopped)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the run, or None while it works and after it succeeded."""
+        if self.running or self.future.cancelled():
+            return None
+        return self.future.exception()
+
+
+Work = Callable[[Job], None]
+
+
+class Workbench:
+    """Opens each thing once and runs jobs, each once per id."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._lock = threading.RLock()
+        self._opening = threading.Lock()
+        self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="litrag-run")
+        self._jobs: dict[str, Job] = {}
+        self._indexes: dict[str, Index] = {}
+        self._judge: Judge | None = None
+        self._store: Store | None = None
+
+    # -- shared things
+    @property
+    def store(self) -> Store:
+        with self._lock:
+            if self._store is None:
+                self._store = open_store(self.settings.database_url)
+            return self._store
+
+    def judge(self) -> Judge:
+        with self._opening:
+            if self._judge is None:
+                self._judge = open_judge(self.settings.judge)
+            return self._judge
+
+    def index(self, corpus: str, progress: Callable[[float, str], None] | None = None) -> Index:
+        """The index of a corpus; opened, or built, when it isn't yet or was replaced on disk since."""
+        with self._opening:
+            known = self.opened(corpus)
+            if known is None:
+                known = self._indexes[corpus] = open_index(corpus, progress=progress)
+            return known
+
+    def opened(self, corpus: str) -> Index | None:
+        """The index of a corpus if it is open and still the one on disk."""
+        index = self._indexes.get(corpus)
+        if index is None:
+            return None
+        manifest = self.settings.index_dir / index.name / storage.MANIFEST
+        if not manifest.exists() or storage.read_manifest(manifest.parent).build != index.manifest.build:
+            return None
+        return index
+
+    def corpora(self) -> list[str]:
+        """Names of the corpora that have an index, the configured one first."""
+        found = {path.parent.name for path in self.settings.index_dir.glob(f"*/{storage.MANIFEST}")}
+        return [self.settings.corpus, *sorted(found - {self.settings.corpus})]
+
+    # -- jobs
+    def job(self, run_id: str) -> Job | None:
+        with self._lock:
+            return self._jobs.get(run_id)
+
+    def forget(self, run_id: str) -> None:
+        with self._lock:
+            self._jobs.pop(run_id, None)
+
+    def start(self, run_id: str, stages: tuple[str, ...], work: Work) -> Job:
+        """Run `work` in the background; an id that is known already is never run again."""
+        with self._lock:
+            known = self._jobs.get(run_id)
+            if known is not None:
+                return known
+            while len(self._jobs) >= REMEMBERED:
+                self._jobs.pop(next(iter(self._jobs)))
+            job = self._jobs[run_id] = Job(run_id, stages)
+            job.future = self._pool.submit(work, job)
+            return job
+
+    def prepare(self, corpus: str) -> Job:
+        """Open or build the index of a corpus."""
+        return self.start(f"index:{corpus}", INDEX_STAGES, lambda job: self._prepare(corpus, job))
+
+    def _prepare(self, corpus: str, job: Job) -> None:
+        def tell(share: float, message: str) -> None:
+            job.report("indexing", round(100 * share), 100)
+            job.message = message
+
+        self.index(corpus, tell)
+
+    def ask(self, run_id: str, question: str, corpus: str) -> Job:
+        def answer(progress: Progress) -> AuditedAnswer:
+            return ask(question, index=self.index(corpus), judge=self.judge(), progress=progress)
+
+        return self.start(run_id, ASK_STAGES, partial(self._finish, answer))
+
+    def verify(self, run_id: str, text: str, corpus: str, question: str = "") -> Job:
+        def answer(progress: Progress) -> AuditedAnswer:
+            return verify(text, index=self.index(corpus), judge=self.judge(), progress=progress, question=question)
+
+        return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
+
+    def verify_prepared(self, run_id: str, prepared: PreparedAnswer, corpus: str) -> Job:
+        def answer(progress: Progress) -> AuditedAnswer:
+            index = self.index(corpus)
+            items = claim_inputs(prepared, index.records)
+            return verify(items, index=index, judge=self.judge(), progress=progress, question=prepared.title)
+
+        return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
+
+    def verify_claims(self, run_id: str, items: tuple[ClaimInput, ...], corpus: str, title: str) -> Job:
+        def answer(progress: Progress) -> AuditedAnswer:
+            return verify(items, index=self.index(corpus), judge=self.judge(), progress=progress, question=title)
+
+        return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
+
+    def reanchor(self, run_id: str, answer: AuditedAnswer, claim_id: str) -> Job:
+        """A new run: `answer` with one claim citing the source that was found for it."""
+        def revised(progress: Progress) -> AuditedAnswer:
+            return reanchored(answer, claim_id, self.judge(), progress=progress)
+
+        return self.start(run_id, VERIFY_STAGES, partial(self._finish, revised))
+
+    def _finish(self, answer: Callable[[Progress], AuditedAnswer], job: Job) -> None:
+        job.report(job.stages[0], 0, 0)
+        self.store.save_run(answer(job.report).model_copy(update={"run_id": job.run_id}))
