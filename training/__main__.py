@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from pathlib import Path
 
-from training.domain_pairs import load_domain_pairs
+from litrag.local_model import DEFAULT_PATH
+from training.domain_pairs import load_domain_dev, load_domain_pairs
+from training.export import export
 from training.inference_pairs import load_inference_pairs
 from training.loop import Plan, Run
 from training.pairs import training_dir
@@ -42,6 +45,11 @@ def train_domain(arguments: argparse.Namespace) -> None:
     run.train()
 
 
+def export_model(arguments: argparse.Namespace) -> None:
+    """Turn a run's best weights into the files that the package carries."""
+    export(training_dir() / arguments.name / f"{arguments.weights}.pt", arguments.target, load_domain_dev())
+
+
 def main() -> None:
     """Read the arguments and run one stage."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
@@ -56,6 +64,11 @@ def main() -> None:
     domain.add_argument("--epochs", type=float, default=2.0)
     domain.add_argument("--learning-rate", type=float, default=1.2e-4)
     domain.add_argument("--threads", type=int, default=2)
+    carried = stages.add_parser("export", help=export_model.__doc__)
+    carried.set_defaults(run=export_model)
+    carried.add_argument("--name", default="domain", help="folder of the run")
+    carried.add_argument("--weights", default="best", help="best, or another checkpoint of the run")
+    carried.add_argument("--target", type=Path, default=DEFAULT_PATH)
     arguments = parser.parse_args()
     arguments.run(arguments)
 

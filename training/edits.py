@@ -460,7 +460,7 @@ def _lower(text: str) -> str:
 
 
 _ORDINARY = frozenset(
-    "The A An This These Patients Treatment Oral Intravenous Combined Early Late Women Men Children Both Daily".split()  # noqa: SIM905
+    "The A An This These Patients Treatment Oral Intravenous Combined Early Late Women Men Children Both Daily".split()
 )
 
 
