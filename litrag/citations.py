@@ -308,13 +308,7 @@ def _statement(
     text: str, clean: str, span: Span, offsets: list[tuple[int, int]], owned: list[tuple[_Cite, int]]
 ) -> CitedStatement:
     start, end = (_origin(offsets, span[0]), _origin(offsets, span[1] - 1) + 1)
-    markers = [
-        (cite.marker or Marker(text=text[slice(*cite.span)], span=cite.span)).model_copy(
-            update={"at": min(max(place - span[0], 0), span[1] - span[0])}
-        )
-        for cite, place in owned
-    ]
-    identifiers = [item for cite, _ in owned for item in cite.identifiers if not item.problem]
+    markers = [_placed(text, cite, min(max(place - span[0], 0), span[1] - span[0])) for cite, place in owned]
     outer = [end, *(cite.span[1] for cite, _ in owned)]
     inner = [start, *(cite.span[0] for cite, _ in owned)]
     return CitedStatement(
@@ -322,10 +316,21 @@ def _statement(
         span=(min(inner), max(outer)),
         numbers=tuple(dict.fromkeys(n for marker in markers for n in marker.numbers)),
         invalid=tuple(dict.fromkeys(n for marker in markers for n in marker.invalid)),
-        pmids=tuple(dict.fromkeys(item.value for item in identifiers if item.kind == "pmid")),
-        dois=tuple(dict.fromkeys(item.value for item in identifiers if item.kind == "doi")),
+        pmids=tuple(dict.fromkeys(pmid for marker in markers for pmid in marker.pmids)),
+        dois=tuple(dict.fromkeys(doi for marker in markers for doi in marker.dois)),
         markers=tuple(markers),
     )
+
+
+def _placed(text: str, cite: _Cite, at: int) -> Marker:
+    """The citation as a marker of its statement, with the records that it names itself."""
+    marker = cite.marker or Marker(text=text[slice(*cite.span)], span=cite.span)
+    good = [item for item in cite.identifiers if not item.problem]
+    return marker.model_copy(update={
+        "at": at,
+        "pmids": tuple(dict.fromkeys(item.value for item in good if item.kind == "pmid")),
+        "dois": tuple(dict.fromkeys(item.value for item in good if item.kind == "doi")),
+    })
 
 
 def _origin(offsets: list[tuple[int, int]], place: int) -> int:

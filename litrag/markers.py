@@ -61,7 +61,8 @@ _UNITS = frozenset(re.findall(r"\S+", "m cm mm km µm μm nm dm ft in s h R r I 
 class Marker(Model):
     """One place where text cites: the numbers that exist, those that don't, and what is wrong in words.
 
-    `at` is the place in the statement's text, markers taken out, where the marker stood.
+    PMIDs and DOIs stand here when the text names them at that very place. `at` is the place in the
+    statement's text, markers taken out, where the marker stood.
     """
 
     text: str
@@ -69,6 +70,8 @@ class Marker(Model):
     numbers: tuple[int, ...] = ()
     invalid: tuple[int, ...] = ()
     problems: tuple[str, ...] = ()
+    pmids: tuple[str, ...] = ()
+    dois: tuple[str, ...] = ()
     link: str = ""
     at: int = 0
 
