@@ -22,7 +22,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="LITRAG_", env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True,
-        populate_by_name=True,
+        populate_by_name=True, env_parse_none_str="none",
     )
 
     home: Path = Field(default=Path(".litrag"), description="Folder for indexes, the database and logs.")

@@ -190,8 +190,10 @@ class Draft(Model):
 
     statements: tuple[Statement, ...] = ()
     abstention: Abstention | None = None
+    notes: tuple[str, ...] = ()
     generator: str = ""
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
 
@@ -275,8 +277,10 @@ class Judgement(Model):
     version: str = ""
     unjudged_reason: str | None = None
     unsure: bool = False
+    votes: dict[str, int] = Field(default_factory=dict)
     seconds: float = 0.0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
     profile: str | None = None

@@ -1,7 +1,7 @@
 """The Messages API as documented, strictly: what the real service refuses is refused here with the same status.
 
-Fields, block order, forced tools, thinking, temperature, citations, structured output and cache breakpoints
-are checked per model. Prompt caching is imitated: a prefix that was seen before is reported as read.
+Fields, block order, forced tools, thinking, sampling, citations, structured output and cache breakpoints are
+checked per model and API version. Prompt caching is imitated: a prefix that was seen before is reported as read.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import Any
 from fakes.loopback import Asked, LoopbackServer, WireError
 
 KEY = "sk-ant-test-0123456789abcdef"
+
+#: The versions in use. The newer one refuses sampling parameters whatever the model and their value.
+VERSIONS = ("2023-06-01", "2026-10-21")
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class _Checker:
 
     body: dict[str, Any]
     facts: Facts
+    version: str
     breakpoints: list[str] = field(default_factory=list)
 
     def check(self) -> None:
@@ -190,6 +194,8 @@ class _Checker:
         self._fields(block, BLOCKS[kind], where)
         if kind == "text":
             self._need(bool(block.get("text", "").strip()), f"{where}: text content blocks must be non-empty")
+            self._need(self.version == "2023-06-01" or not block.get("citations"),
+                       f"{where}.citations: not permitted on a text block of a user message")
         if kind == "document":
             source = block.get("source", {})
             self._fields(source, {"type", "media_type", "data"}, f"{where}.source")
@@ -200,6 +206,9 @@ class _Checker:
         self._breakpoint(block, where)
 
     def _sampling(self) -> None:
+        if self.version != "2023-06-01":
+            for name in ("temperature", "top_p", "top_k"):
+                self._need(name not in self.body, f"{name}: Extra inputs are not permitted")
         temperature = self.body.get("temperature")
         if temperature is None:
             return
@@ -262,16 +271,18 @@ class AnthropicServer(LoopbackServer):
         self._seen: set[str] = set()
 
     def check(self, asked: Asked) -> None:
-        if asked.headers.get("x-api-key") != KEY:
+        bearer = asked.headers.get("authorization", "").removeprefix("Bearer ")
+        if asked.headers.get("x-api-key", bearer) != KEY:
             raise WireError("invalid x-api-key", 401, "authentication_error")
-        if "anthropic-version" not in asked.headers:
-            raise WireError("anthropic-version: header is required")
+        version = asked.headers.get("anthropic-version", "")
+        if version not in VERSIONS:
+            raise WireError(f"anthropic-version: {version!r} is not a valid version")
         if asked.path.startswith("/v1/models"):
             self._known(asked.path.removeprefix("/v1/models").strip("/").split("?")[0] or "claude-sonnet-4-6")
             return
         if asked.path.split("?")[0] != "/v1/messages":
             raise WireError(f"Not found: {asked.path}", 404, "not_found_error")
-        _Checker(asked.body, self._known(asked.body.get("model", ""))).check()
+        _Checker(asked.body, self._known(asked.body.get("model", "")), version).check()
 
     @staticmethod
     def _known(model: str) -> Facts:
@@ -327,7 +338,7 @@ class AnthropicServer(LoopbackServer):
         delta = {"stop_reason": answer["stop_reason"], "stop_sequence": None,
                  "stop_details": answer["stop_details"]}
         yield "message_delta", {"type": "message_delta", "delta": delta,
-                                "usage": {"output_tokens": usage["output_tokens"]}}
+                                "usage": usage}
         yield "message_stop", {"type": "message_stop"}
 
 

@@ -42,9 +42,10 @@ class Hang:
 
 @dataclass(frozen=True)
 class Cut:
-    """Send the beginning of a body (or this many stream events) and reset the connection."""
+    """Send the beginning of a body (or this many stream events), then reset or just close the connection."""
 
     events: int = 3
+    reset: bool = True
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ def _handler(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
                 self._event(name, data)
             if isinstance(fault, ErrorEvent):
                 self._event(server.error_event, server.error_body(fault.kind, "Overloaded"))
-            elif isinstance(fault, Cut):
+            elif isinstance(fault, Cut) and fault.reset:
                 self._reset()
 
         def _event(self, name: str | None, data: Any) -> None:
