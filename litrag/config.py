@@ -42,7 +42,7 @@ class Settings(BaseSettings):
         "`a>b` asks b where a is unsure, `a+b` is a panel, `a*3` lets one judge vote three times.",
     )
     passages: int = Field(default=12, ge=1, le=100, description="Passages retrieved per question.")
-    max_claims: int = Field(default=6, ge=1, le=30, description="Claims in an extractive answer at most.")
+    max_claims: int = Field(default=8, ge=1, le=30, description="Claims in an extractive answer at most.")
     db_url: SecretStr | None = Field(
         default=None, description="SQLAlchemy URL of the store; default is SQLite in the home folder.",
     )

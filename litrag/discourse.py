@@ -11,6 +11,7 @@ _AIM = re.compile(
     r"|^(?:aims?|objectives?|purpose|goals?|hypothesis)\b\W*(?:to\b|was\b|were\b|is\b|of\b)"
     r"|^to (?:assess|compare|determine|evaluate|examine|explore|identify|investigate|study|test|describe|estimate)\b"
     r"|\b(?:remains?|is|are|was|were) (?:still )?(?:unclear|unknown|uncertain|controversial|not known|poorly understood)\b"
+    r"|\bto (?:estimate|assess|determine|evaluate|examine|find out|learn|test|see) (?:how|whether|if|the (?:effects?|role))\b"
     r"|\bit (?:is|was) (?:not known|unknown|unclear)\b",
     re.IGNORECASE,
 )

@@ -56,9 +56,7 @@ UNITS = {
     "death": r"deaths?\b",
     "event": r"(?:\w+ )?events\b",
 }
-_UNIT = re.compile(
-    "|".join(f"(?P<{name}>[ -]?(?:{pattern}))" for name, pattern in UNITS.items()), re.IGNORECASE
-)
+_UNITS = tuple((name, re.compile(rf"[ -]?(?:{pattern})", re.IGNORECASE)) for name, pattern in UNITS.items())
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9.,/])(?P<sign>[+-]\s?)?(?P<value>\d{1,3}(?:[,\u2009 ]\d{3})+(?![\d])|\d+(?:\.\d+)?|\.\d+)(?![\d])"
 )
@@ -226,13 +224,13 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
     written = match["value"]
     if re.search(r"[A-Za-z]$", plain[: match.start()]) and match["sign"] and "." not in written:
         return True  # a hyphen, as in "GLP-1"
-    if re.match(r"[A-Za-z]", after) and not _UNIT.match(after):
+    if re.match(r"[A-Za-z]", after) and _unit(after) is None:
         return True  # "1c", "2D"
     if re.search(r"[A-Za-z]-$", before + (match["sign"] or "")) or re.match(r"-[a-z]*(?:kinase|ase|methyl|hydroxy|like)", after):
         return True  # "SARS-CoV-2", "3-kinase"
     if re.match(r"/\d", after) or _DATE.search(before):
         return True  # a fraction or a list such as "1/2", a day of the calendar
-    if _YEAR.fullmatch(written) and not _UNIT.match(after):
+    if _YEAR.fullmatch(written) and _unit(after) is None:
         return True  # a year of the calendar
     if re.match(r":\d", after) or re.search(r"\d:$", before):
         return True  # an allocation ratio, "2:1"
@@ -266,19 +264,26 @@ def _figure(
     )
 
 
+def _unit(after: str) -> str | None:
+    """The unit that follows a number; of several that could, the nearest ("four trials in people")."""
+    ends = {name: match.end() for name, pattern in _UNITS if (match := pattern.match(after))}
+    return min(ends, key=lambda name: ends[name]) if ends else None
+
+
 def _kind(before: str, after: str, *, decimal: bool = False) -> str:
     if _P_BEFORE.search(before):
         return "p"
     if _PHASE.search(before):
         return "phase"
-    unit = _UNIT.match(after)
-    if unit and unit.lastgroup:
-        return unit.lastgroup
+    unit = _unit(after)
+    if unit:
+        return unit
     time = _TIME_BEFORE.search(before)
     if time:
         return time["unit"].lower()
     clause = re.split(r"[.;] |, and ", before)[-1]
-    if _RATIO.search(before) or (decimal and _RATIO_WORD.search(clause)) or (_INTERVAL_NEXT.match(after) and _RATIO_WORD.search(before)):
+    named = decimal and _RATIO_WORD.search(clause)
+    if named or _RATIO.search(before) or (_INTERVAL_NEXT.match(after) and _RATIO_WORD.search(before)):
         return "ratio"
     if re.search(r"\bn\s*=\s*$", before):
         return "people"

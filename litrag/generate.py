@@ -7,6 +7,7 @@ quotes it verbatim, so that it can't invent. It declines when the passages don't
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from litrag.config import settings
 from litrag.discourse import is_aim
 from litrag.errors import InputError
-from litrag.models import Abstention, Citation, Draft, Hit, Model, Record, Statement
+from litrag.figures import DRUG, arm_mentions, figures, intervals
+from litrag.models import Abstention, Citation, Draft, Hit, Model, Passage, Record, Statement
 from litrag.sentences import split
 from litrag.terms import Term, focus_terms, mentions, stemmed
 
@@ -51,12 +53,15 @@ MIN_SIMILARITY = 0.25
 #: Weight of relevance against novelty when sentences are picked (maximal marginal relevance, Carbonell & Goldstein
 #: 1998), and how much below the best sentence a further one may lie.
 RELEVANCE_WEIGHT = 0.75
-MAX_DROP = 0.22
+MAX_DROP = 0.18
+#: Studies in an answer at most, and sentences to reach for when few studies speak of the matter.
+MAX_STUDIES = 4
+MIN_SENTENCES = 4
 _SECTION_BONUS = {
     "RESULTS": 0.06,
     "FINDINGS": 0.06,
-    "CONCLUSIONS": 0.03,
-    "CONCLUSION": 0.03,
+    "CONCLUSIONS": 0.0,
+    "CONCLUSION": 0.0,
     "METHODS": -0.08,
     "BACKGROUND": -0.10,
     "OBJECTIVE": -0.12,
@@ -80,7 +85,7 @@ class ExtractiveGenerator:
 
     generator_id = "extractive"
 
-    def __init__(self, embeddings: Embeddings, *, max_claims: int = 6) -> None:
+    def __init__(self, embeddings: Embeddings, *, max_claims: int = 8) -> None:
         self._embeddings = embeddings
         self._max_claims = max_claims
 
@@ -98,10 +103,10 @@ class ExtractiveGenerator:
         if float(similarity.max()) < MIN_SIMILARITY:
             return self._abstain(question, hits, terms, missing)
         scored = [
-            s.model_copy(update={"score": _score(s, float(sim), terms, records[s.record_id])})
+            s.model_copy(update={"score": _score(s, float(sim), question, terms, records[s.record_id])})
             for s, sim in zip(sentences, similarity, strict=True)
         ]
-        picked = _readable_order(_diverse(scored, vectors, self._max_claims))
+        picked = _picked(scored, vectors, self._max_claims)
         return Draft(
             statements=tuple(_statement(s, records[s.record_id]) for s in picked), generator=self.generator_id
         )
@@ -148,55 +153,104 @@ def _searchable(record: Record) -> str:
 
 
 def _candidates(hits: Sequence[Hit], records: Mapping[str, Record]) -> list[_Sentence]:
-    """Sentences of the retrieved passages, once each, without those that only state an aim or a question."""
-    found: dict[tuple[str, int, int], _Sentence] = {}
-    for hit in hits:
-        passage = hit.passage
-        if records[passage.record_id].retracted:
+    """Sentences of the retrieved records, without those that only state an aim or a question.
+
+    The whole record is read, since the figures that belong to a retrieved conclusion may stand in another passage.
+    """
+    found: list[_Sentence] = []
+    for record_id, passages in _by_record(hits).items():
+        record = records[record_id]
+        if record.retracted:
             continue
-        for start, end in split(passage.text):
-            text = passage.text[start:end]
+        for start, end in split(record.text):
+            text = record.text[start:end]
             if is_aim(text) or len(text.split()) < 5:
                 continue
-            key = (passage.record_id, passage.start + start, passage.start + end)
-            found.setdefault(
-                key,
-                _Sentence(
-                    record_id=key[0],
-                    passage_id=passage.passage_id,
-                    start=key[1],
-                    end=key[2],
-                    text=text,
-                ),
-            )
-    return list(found.values())
+            home = next((p for p in passages if p.start <= start and end <= p.end), passages[0])
+            found.append(_Sentence(
+                record_id=record_id, passage_id=home.passage_id, start=start, end=end, text=text,
+            ))
+    return found
 
 
-def _score(sentence: _Sentence, similarity: float, terms: Sequence[Term], record: Record) -> float:
-    """Relevance of a sentence: similarity, the question's terms in it or its study's, figures, its section."""
-    text = stemmed(sentence.text)
+def _by_record(hits: Sequence[Hit]) -> dict[str, list[Passage]]:
+    grouped: dict[str, list[Passage]] = {}
+    for hit in hits:
+        grouped.setdefault(hit.passage.record_id, []).append(hit.passage)
+    return grouped
+
+
+def _score(
+    sentence: _Sentence, similarity: float, question: str, terms: Sequence[Term], record: Record
+) -> float:
+    """Relevance of a sentence: similarity, the question's terms in it, figures, its section."""
+    text = stemmed(_outcome_part(sentence.text))
     share = sum(mentions(term, text) for term in terms) / len(terms) if terms else 0.0
-    figures = 0.08 if any(character.isdigit() for character in sentence.text) else 0.0
+    digits = 0.08 if any(character.isdigit() for character in sentence.text) else 0.0
+    asked = {f.value for f in figures(question) if f.kind == "percent"}
+    named = 0.1 if asked & {f.value for f in figures(sentence.text)} else 0.0
     section = _SECTION_BONUS.get(record.section_at(sentence.start).upper(), 0.0)
-    return 0.7 * similarity + 0.3 * share + figures + section
+    return 0.7 * similarity + 0.3 * share + digits + named + section
 
 
-def _diverse(sentences: Sequence[_Sentence], vectors: NDArray[np.float32], limit: int) -> list[_Sentence]:
-    """Greedy maximal marginal relevance; a second sentence of the same study has to earn its place."""
-    best = max(s.score for s in sentences)
-    pool = [i for i, s in enumerate(sentences) if s.score >= best - MAX_DROP]
+def _outcome_part(text: str) -> str:
+    """The sentence without an opening that only says in whom: "In people with kidney disease, semaglutide …"."""
+    if not re.match(r"(?:In|Among) (?:\w+ ){0,2}?(?:people|adults|patients|participants|women|men)\b", text):
+        return text
+    first = next((mention.span[0] for mention in arm_mentions(text)), 0)
+    return text[first:]
+
+
+def _picked(
+    sentences: Sequence[_Sentence], vectors: NDArray[np.float32], limit: int
+) -> list[_Sentence]:
+    """The studies that answer best, each by its best sentence and the result with figures that goes with it."""
+    places: dict[str, list[int]] = {}
+    for place, sentence in enumerate(sentences):
+        places.setdefault(sentence.record_id, []).append(place)
+    best = {record_id: max(own, key=lambda i: sentences[i].score) for record_id, own in places.items()}
+    order = sorted(best, key=lambda record_id: (-sentences[best[record_id]].score, record_id))
+    top = sentences[best[order[0]]].score
+    studies = [r for r in order[:MAX_STUDIES] if sentences[best[r]].score >= top - MAX_DROP]
     chosen: list[int] = []
-    while pool and len(chosen) < limit:
-
-        def gain(i: int) -> float:
-            redundancy = max((float(vectors[i] @ vectors[j]) for j in chosen), default=0.0)
-            same = sum(sentences[j].record_id == sentences[i].record_id for j in chosen)
-            return RELEVANCE_WEIGHT * sentences[i].score - (1 - RELEVANCE_WEIGHT) * redundancy - 0.05 * same
-
-        choice = max(pool, key=gain)
-        pool.remove(choice)
+    for record_id in studies:
+        chosen += [best[record_id], *_result_with(best[record_id], places[record_id], sentences, vectors)]
+    chosen = list(dict.fromkeys(chosen))[:limit]
+    spare = [i for r in studies for i in places[r] if i not in chosen and sentences[i].score >= top - MAX_DROP]
+    while spare and len(chosen) < min(limit, MIN_SENTENCES):
+        gain = {
+            i: RELEVANCE_WEIGHT * sentences[i].score
+            - (1 - RELEVANCE_WEIGHT) * max(float(vectors[i] @ vectors[j]) for j in chosen)
+            for i in spare
+        }
+        choice = max(spare, key=lambda i: gain[i])
+        spare.remove(choice)
         chosen.append(choice)
-    return [sentences[i] for i in chosen]
+    return _readable_order([sentences[i] for i in chosen])
+
+
+def _result_with(
+    best: int, own: Sequence[int], sentences: Sequence[_Sentence], vectors: NDArray[np.float32]
+) -> list[int]:
+    """The study's result with an interval that fits its best sentence, unless that sentence has one itself."""
+    if _reports(sentences[best].text):
+        return []
+    least = sentences[best].score - MAX_DROP
+    reported = [i for i in own if sentences[i].score >= least and _reports(sentences[i].text)]
+    if not reported:
+        return []
+
+    def fit(place: int) -> float:
+        primary = 0.15 if "primary" in sentences[place].text.lower() else 0.0
+        return sentences[place].score + 0.5 * float(vectors[place] @ vectors[best]) + primary
+
+    return [max(reported, key=fit)]
+
+
+def _reports(text: str) -> bool:
+    """Whether a sentence gives a result in figures: an interval, or the shares of two arms."""
+    shares = [f for f in figures(text) if f.kind in ("percent", "points") and f.comparator != "at_least"]
+    return bool(intervals(text)) or len(shares) >= 2
 
 
 def _readable_order(sentences: Sequence[_Sentence]) -> list[_Sentence]:
@@ -220,9 +274,20 @@ def _attributed(text: str, record: Record) -> str:
     if name.lower() in text.lower():
         return text
     first = text.split(maxsplit=1)[0]
-    opens_plainly = first[:1].isupper() and first[1:].islower() and first.lower() in _sentence_openers()
+    word = first.lower().rstrip(",")
+    opens_plainly = first[:1].isupper() and (word in _sentence_openers() or DRUG.fullmatch(word) is not None)
     body = text[0].lower() + text[1:] if opens_plainly else text
-    return f"In {name}, {body}" if record.study else f"{name}: {text}"
+    if not record.study:
+        return f"{name}: {text}"
+    return f"In {_with_article(name)}, {body}"
+
+
+def _with_article(study: str) -> str:
+    """"STEP 1", but "the SELECT kidney analysis" and "the retinopathy meta-analysis"."""
+    if not study.split()[-1][:1].islower() and not study.split()[0][1:].islower():
+        return study
+    lead = study[0].lower() if study.split()[0][1:].islower() else study[0]
+    return f"the {lead}{study[1:]}"
 
 
 @lru_cache(maxsize=1)
@@ -234,7 +299,7 @@ def _sentence_openers() -> frozenset[str]:
     less mean median more most no on only over overall patients people participants adults serious
     nausea rates results the there these they this those through treatment weight when while with
     within without weekly oral continuing switching stopping gastrointestinal all-cause
-    cardiovascular kidney major nonfatal retinopathy death deaths discontinuation
+    cardiovascular kidney major nonfatal retinopathy death deaths discontinuation diabetic severe compared every adverse
     """.split()
     )
 

@@ -140,7 +140,7 @@ def deciding_spans(claim: str, text: str, quote: str | None = None) -> tuple[Spa
     return tuple(merged)
 
 
-_ATTRIBUTION = re.compile(r"^(?:In|According to) [A-Z][\w&./ -]{1,60}?, (?=\S)|^[A-Z][\w&. -]{1,60}?: (?=[A-Z])")
+_ATTRIBUTION = re.compile(r"^(?:In|According to) (?:the )?\w[\w&./ -]{1,60}?, (?=\S)|^[A-Z][\w&. -]{1,60}?: (?=[A-Z])")
 
 
 def _verbatim(claim: str, text: str) -> Judgement | None:

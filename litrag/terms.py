@@ -42,7 +42,7 @@ long longer look lose loss lost low lower lowers maintain major man matter mean 
 meaningful method month name need new number observe observed occur old outcome part participant particular patient
 patients people person play poor population possible potential predict present prevent previous prior process produce
 protect protective prove proven provide publish question quick raise raises range rate real reason recommend record
-reduce reduced reduces reduction related relation relationship relative report require research respond response
+reduce reduced reduces reduction resolve resolved related relation relationship relative report require research respond response
 result results rise risk role safe safely safety say science see seem seen serious show shown sign significant
 significantly similar size slow slows small sort start state strong studies study subject suffer suggest support sure
 take taken taking tell term test therapy thing think time today together total treat treated treating treatment trial
@@ -81,7 +81,7 @@ breast-feeding|breastfeeding|lactation|lactating|nursing mothers
 elderly|older adults|older people|aged
 alzheimer|alzheimer's
 cancer|cancers|tumour|tumor|malignancy|carcinoma|neoplasm|oncologic
-liver|hepatic|steatohepatitis|mash|nash|hepatobiliary
+liver|hepatic|hepatobiliary
 mash|nash|steatohepatitis|fatty liver
 cost|costs|price|expensive|economic|cost-effectiveness|qaly|icer
 surgery|surgical|operation|bypass|gastrectomy
