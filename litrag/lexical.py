@@ -6,6 +6,7 @@ length that has every word of the question once scores about 1, so scores of dif
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -68,11 +69,13 @@ class LexicalIndex:
         return int(self._bm25.scores["num_docs"])
 
     def scores(self, question: str) -> np.ndarray:
-        """A score for every text."""
-        ids = self._bm25.get_tokens_ids(list(dict.fromkeys(words(question))))
+        """A score for every text; words of the question that no text has count against all of them."""
+        asked = list(dict.fromkeys(words(question)))
+        ids = self._bm25.get_tokens_ids(asked)
         if not ids:
             return np.zeros(len(self), dtype=np.float32)
-        usual = self._idf[ids].sum() / (1 + K1)
+        unknown = (len(asked) - len(ids)) * math.log(1 + (len(self) + 0.5) / 0.5)
+        usual = (self._idf[ids].sum() + unknown) / (1 + K1)
         scores: np.ndarray = self._bm25.get_scores_from_ids(ids) / usual
         return scores
 
