@@ -79,6 +79,10 @@ class LocalJudge:
     def judge_id(self) -> str:
         return self._judge_id
 
+    @property
+    def model_id(self) -> str:
+        return self._model.model_id
+
     def judge(self, claim: str, passage: str | Passage, quote: str | None = None) -> Judgement:
         """Judge one claim; see `judge_many`."""
         return self.judge_many([(claim, passage, quote)])[0]
