@@ -95,11 +95,12 @@ def _mark(content: str, marks: Sequence[Mark]) -> str:
 
 def excerpt(text: str, marks: Sequence[Mark], *, context: int = CONTEXT) -> str:
     """The parts of `text` around its marks, marked; the beginning of it when there is none."""
-    windows = _windows(text, [m.span for m in marks], context) or [(0, min(len(text), 2 * context))]
+    leading = [m.span for m in marks if "lr-j" not in m.classes] or [m.span for m in marks]
+    windows = _windows(text, leading, context) or [(0, min(len(text), 2 * context))]
     parts = [marked(text, marks, window=window) for window in windows]
     lead = "… " if windows[0][0] > 0 else ""
     tail = " …" if windows[-1][1] < len(text) else ""
-    return lead + " … ".join(part.strip() for part in parts) + tail
+    return lead + " …\n… ".join(part.strip() for part in parts) + tail
 
 
 def _windows(text: str, spans: Sequence[Span], context: int) -> list[Span]:
@@ -211,7 +212,7 @@ def confidence(judgement: Judgement) -> str:
 
 def _sure(judgement: Judgement) -> str:
     sure = confidence(judgement)
-    return f", confidence <b>{sure}</b>" if sure else ""
+    return f", confidence {sure}" if sure else ""
 
 
 def match_words(citation: CheckedCitation) -> str:
@@ -230,16 +231,39 @@ def _reasons(citation: CheckedCitation, record: Record | None) -> str:
     if judgement.verdict is None:
         lines.append(f"Unjudged: {escape(judgement.unjudged_reason or 'the judge gave no verdict')}")
     elif judgement.rationale:
-        lines.append(escape(judgement.rationale))
-    phrases = [record.text[a:b] for a, b in judgement.spans if record and 0 <= a < b <= len(record.text)]
-    if phrases and citation.location.match not in (MatchKind.ALTERED, MatchKind.ABSENT):
-        lines.append("Deciding: " + " … ".join(f"<q>{escape(phrase)}</q>" for phrase in phrases[:3]))
+        lines.append(escape(sentence(judgement.rationale)))
+    if phrases := _deciding(citation, record):
+        lines.append("Source: " + " … ".join(f"<q>{escape(phrase)}</q>" for phrase in phrases[:2]))
     shown = f'<p class="lr-why">{" ".join(lines)}</p>' if lines else ""
-    notes = [finding.message for finding in judgement.findings if finding.message != judgement.rationale]
+    notes = [finding.message for finding in judgement.findings if finding.message not in judgement.rationale]
     if citation.location.match in (MatchKind.ALTERED, MatchKind.FUZZY, MatchKind.ELIDED):
         notes += [d.in_words() for d in citation.location.differences if d.in_words() not in judgement.rationale]
-    listed = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))
+    listed = "".join(f"<li>{escape(sentence(note))}</li>" for note in dict.fromkeys(notes))
     return shown + (f'<ul class="lr-list">{listed}</ul>' if listed else "")
+
+
+def sentence(text: str) -> str:
+    """`text` begun and ended like a sentence."""
+    trimmed = text.strip()
+    return trimmed[:1].upper() + trimmed[1:] + ("" if trimmed.endswith((".", "?", "!", "…", "”")) else ".")
+
+
+def _deciding(citation: CheckedCitation, record: Record | None) -> list[str]:
+    """The phrases that decided, those in the located quote first; none where claim and source agree anyway."""
+    judgement, location = citation.judgement, citation.location
+    if record is None or judgement.verdict in (None, Verdict.SUPPORTS, Verdict.HALLUCINATED_QUOTE):
+        return []
+    spans = [(a, b) for a, b in judgement.spans if 0 <= a < b <= len(record.text)]
+    if location.match is not MatchKind.MISATTRIBUTED:
+        quoted = [(a, b) for a, b in spans if any(a < d and c < b for c, d in location.spans)]
+        spans = quoted or spans
+    return [record.text[a:b] for a, b in spans]
+
+
+def _faults(claim: AuditedClaim) -> list[Mark]:
+    """Where code found the claim itself at odds with its source."""
+    findings = claim.judgement.findings if claim.judgement else ()
+    return [Mark(f.claim_span, ("lr-d",)) for f in findings if f.claim_span]
 
 
 #: What is true of a claim whose quote is hallucinated, by the judge's word on the claim alone.
@@ -270,7 +294,7 @@ class View:
         """A claim with its badge, [n], reasons and notes; `place` is its position in the answer, from 0."""
         refs = "".join(self._cite(citation, place, k) for k, citation in enumerate(claim.citations))
         body = [
-            f'<div class="lr-text"><span class="lr-said"><bdi>{escape(claim.text)}</bdi></span> {refs}</div>',
+            f'<div class="lr-text"><span class="lr-said"><bdi>{marked(claim.text, _faults(claim))}</bdi></span> {refs}</div>',
             f'<div class="lr-meta">{badge(claim.state)}{self._facts(claim)}{self._actions(claim, place)}</div>',
             *(self._citation_reasons(claim, citation) for citation in claim.citations),
             self._quote_alone(claim),
@@ -353,7 +377,7 @@ class View:
         quoted = " … ".join(text[a:b] for a, b in reanchor.spans if 0 <= a < b <= len(text))
         said = f"<p><q>{escape(quoted)}</q></p>" if quoted else ""
         act = self._press("reanchor", "Cite this source instead", place) if self.actions else ""
-        reason = f" {escape(reanchor.reason)}" if reanchor.reason else ""
+        reason = f" {escape(sentence(reanchor.reason))}" if reanchor.reason else ""
         return f'<div class="lr-note lr-reanchor"><p><b>{name}{pmid}.</b>{reason}</p>{said}{act}</div>'
 
     # -- [n] and its card
@@ -482,7 +506,7 @@ def _card_excerpt(citation: CheckedCitation, stands: Source | None) -> str:
         return '<p class="lr-given lr-muted">No text of this source is stored.</p>'
     marks = _located_marks(citation, None)
     if not marks and citation.location.match is not MatchKind.MISATTRIBUTED:
-        marks = [Mark(span, ("lr-m", f"lr-{state_of(citation)}", "lr-deciding")) for span in citation.judgement.spans]
+        marks = [Mark(span, ("lr-m", f"lr-{state_of(citation)}")) for span in citation.judgement.spans]
     lead = "" if marks else '<p class="lr-given lr-muted">Nothing was located. The source begins:</p>'
     text = excerpt(stands.record.text, marks)
     label = attribute(f"Text of {stands.record.name}"[:200])
@@ -503,16 +527,17 @@ def _citation_marks(citation: CheckedCitation, record_id: str, place: int) -> li
     if stands == record_id:
         found += _located_marks(citation, place)
     if citation.record_id == record_id:
-        classes = ("lr-m", f"lr-{state_of(citation)}", "lr-deciding")
-        found += [Mark(span, classes, place) for span in citation.judgement.spans]
+        found += [Mark(span, ("lr-j",), place) for span in citation.judgement.spans]
     return found
 
 
 def _located_marks(citation: CheckedCitation, place: int | None) -> list[Mark]:
     state = state_of(citation)
     located = [Mark(span, ("lr-m", f"lr-{state}"), place) for span in citation.location.spans]
-    differing = [Mark(d.source_span, ("lr-d",), place) for d in citation.location.differences if d.source_span]
-    return located + differing
+    differing = [d.source_span for d in citation.location.differences if d.source_span]
+    if citation.location.match is not MatchKind.MISATTRIBUTED:
+        differing += [f.source_span for f in citation.judgement.findings if f.source_span]
+    return located + [Mark(span, ("lr-d",), place) for span in differing]
 
 
 def _sectioned(record: Record, marks: Sequence[Mark]) -> str:

@@ -4,17 +4,13 @@ import streamlit as st
 
 from litrag.ui import runs
 from litrag.ui.answers import answer_view
-from litrag.ui.entries import pasted_text, prepared
+from litrag.ui.entries import verify_input
 
 st.title("Verify", anchor=False)
 run_id = runs.current("verify")
 ready = runs.ready()
-with st.expander("Text to verify", expanded=run_id is None):
-    paste, samples = st.tabs(["Paste a text", "Prepared answers"])
-    with paste:
-        pasted_text(enabled=ready)
-    with samples:
-        prepared(enabled=ready)
+with st.expander("What to verify", expanded=run_id is None):
+    verify_input(enabled=ready)
 if run_id is not None:
     answer = runs.finished(run_id)
     if answer is not None:

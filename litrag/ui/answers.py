@@ -45,18 +45,14 @@ def _reanchor(page: str, answer: AuditedAnswer, claim_id: str) -> None:
 def _toolbar(answer: AuditedAnswer) -> bool:
     """Filter, review and export; says whether only flagged claims are wanted."""
     flagged = sum(claim.flagged for claim in answer.claims)
+    flagged_only = False
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = "all"
         if answer.claims:
-            chosen = st.segmented_control(
-                "Show", ["all", "flagged"], default="all", required=True, key=f"filter-{answer.run_id}",
-                format_func={"all": "All claims", "flagged": f"Needs attention ({flagged})"}.__getitem__,
-                label_visibility="collapsed",
-            )
+            flagged_only = st.toggle(f"Only what needs attention ({flagged})", key=f"filter-{answer.run_id}")
             st.button("Send all to review", icon=":material/rate_review:", key=f"review-{answer.run_id}",
                       on_click=_send, args=(answer, None))
         _export(answer)
-    return chosen == "flagged"
+    return flagged_only
 
 
 def _export(answer: AuditedAnswer) -> None:

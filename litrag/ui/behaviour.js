@@ -48,7 +48,9 @@ function close(card) {
 
 function closeSoon(card) {
   later(() => {
-    if (!card.matches(":hover") && !card.contains(document.activeElement) && !refOf(card)?.matches(":hover")) close(card)
+    const ref = refOf(card)
+    const inUse = card.matches(":hover") || card.contains(document.activeElement) || ref?.matches(":hover, :focus-visible")
+    if (!inUse) close(card)
   }, CLOSE_AFTER)
 }
 

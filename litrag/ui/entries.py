@@ -76,3 +76,16 @@ def _verify_prepared(answer_id: str) -> None:
     run_id = runs.new_id()
     workbench().verify_prepared(run_id, item, corpus())
     runs.show("verify", run_id)
+
+
+INPUTS = {"text": "Paste a text", "prepared": "Prepared answers"}
+
+
+def verify_input(*, enabled: bool) -> None:
+    """What to verify: a text or a prepared answer."""
+    chosen = st.radio("Kind of input", list(INPUTS), format_func=INPUTS.__getitem__, horizontal=True, key="input",
+                      label_visibility="collapsed", persist_state="session")
+    if chosen == "prepared":
+        prepared(enabled=enabled)
+    else:
+        pasted_text(enabled=enabled)
