@@ -98,8 +98,12 @@ def reply_of(message: AIMessage, limit_setting: str) -> str | dict[str, Any] | U
 
 
 def _refusal(message: AIMessage) -> str:
-    refusal = message.additional_kwargs.get("refusal")
-    return refusal if isinstance(refusal, str) else ""
+    """What a refusing model said, or that it refused; empty when it didn't."""
+    for block in message.content_blocks:
+        if block["type"] == "refusal":
+            return block.get("refusal") or "refusal"
+    said = message.additional_kwargs.get("refusal")
+    return said if isinstance(said, str) else ""
 
 
 def usage_of(message: AIMessage) -> Usage:

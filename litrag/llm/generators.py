@@ -9,7 +9,7 @@ half answer passes for a whole one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from pydantic import ValidationError
@@ -118,12 +118,19 @@ class StructuredGenerator:
 
     def _attempt(self, system: str, turn: str, arrivals: _Arrivals) -> tuple[AIMessage, Usage]:
         """One try. The message is taken where it ends, since a parsed reply wouldn't say why it ended."""
+        from langchain_core.exceptions import ModelRefusalError
+
         arrivals.restart()
-        for _ in self._opened().stream([("system", system), ("human", turn)], config={"callbacks": [arrivals]}):
-            pass
-        if arrivals.message is None:
+        turns = [("system", system), ("human", turn)]
+        try:
+            for _ in self._opened().stream(turns, config={"callbacks": [arrivals]}):
+                pass
+            message = arrivals.message
+        except ModelRefusalError as refusal:
+            message = cast("AIMessage | None", refusal.raw_message)
+        if message is None:
             raise ValueError("the stream ended without a message")
-        return arrivals.message, usage_of(arrivals.message)
+        return message, usage_of(message)
 
     def _opened(self) -> Any:
         if self._model is None:
