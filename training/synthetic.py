@@ -166,7 +166,7 @@ def _pair(claim: str, evidence: str, targets: frozenset[str], kind: str, abstrac
 
 
 def _window(claim: str, text: str, pick: float) -> str:
-    return window_text(text, select_window(claim, text, 2 + int(pick * 3)))
+    return window_text(text, select_window(claim, text, 2 + int(pick * 2)))
 
 
 def _plain(claim: str, kind: str) -> str:
