@@ -11,8 +11,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from .estimates import Estimate, Floats, Statistic, effective_size, group_index, resampled, undefined, wilson
-from .models import Model, Verdict
+from litrag.estimates import Estimate, Floats, Statistic, effective_size, group_index, resampled, undefined, wilson
+from litrag.models import Model, Verdict
 
 #: The order of rows and columns in every table.
 LABELS = tuple(Verdict)

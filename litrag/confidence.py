@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from .estimates import Estimate, Floats, group_index, proportion, resampled_items, undefined
-from .models import Model
+from litrag.estimates import Estimate, Floats, group_index, proportion, resampled_items, undefined
+from litrag.models import Model
 
 NO_CONFIDENCES = "no confidences"
 

@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InputError
-from .models import Model
+from litrag.errors import InputError
+from litrag.models import Model
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]

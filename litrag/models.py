@@ -265,7 +265,10 @@ class Finding(Model):
 
 
 class Judgement(Model):
-    """A verdict with its reasons, or *unjudged* (`verdict is None`) with why."""
+    """A verdict with its reasons, or *unjudged* (`verdict is None`) with why.
+
+    `profile` names the calibration that was applied; `stated_confidence` is then the judge's own, before it.
+    """
 
     verdict: Verdict | None
     confidence: float | None = None
@@ -284,6 +287,7 @@ class Judgement(Model):
     output_tokens: int = 0
     cost_usd: float | None = None
     profile: str | None = None
+    stated_confidence: float | None = None
 
     @classmethod
     def unjudged(cls, reason: str, *, judge: str = "", model: str = "", version: str = "") -> Judgement:

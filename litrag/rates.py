@@ -11,10 +11,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from .errors import InputError
-from .estimates import Estimate, Floats, Z, effective_size, group_index, proportion, t_quantile, undefined, wilson
-from .models import Model, Verdict
-from .sampling import Stratum
+from litrag.errors import InputError
+from litrag.estimates import Estimate, Floats, Z, effective_size, group_index, proportion, t_quantile, undefined, wilson
+from litrag.models import Model, Verdict
+from litrag.sampling import Stratum
 
 SUPPORTS = Verdict.SUPPORTS
 
@@ -122,11 +122,8 @@ def corrected_rate(
     sensitivity = _share([judge[i] for i in positive], positive, groups, None, "no item is labelled supports")
     specificity = _share([not judge[i] for i in negative], negative, groups, None, "every item is labelled supports")
     rate = proportion(judged, judged_groups, none_reason="no unlabelled claims")
-    sizes = (
-        _size(judged, judged_groups),
-        _size([judge[i] for i in positive], None if groups is None else [groups[i] for i in positive]),
-        _size([not judge[i] for i in negative], None if groups is None else [groups[i] for i in negative]),
-    )
+    likeness = _error_likeness(human, judge, groups, sensitivity, specificity)
+    sizes = (_size(judged, judged_groups), len(positive) / likeness, len(negative) / likeness)
     corrected = _lang_reiczigel(rate, sensitivity, specificity, sizes)
     return Correction(as_judged=rate, sensitivity=sensitivity, specificity=specificity, corrected=corrected)
 
@@ -135,6 +132,19 @@ def _size(flags: Sequence[bool], groups: Sequence[Hashable] | None) -> float:
     if not flags:
         return 0.0
     return effective_size(np.asarray(flags, dtype=float), groups, np.ones(len(flags)))
+
+
+def _error_likeness(
+    human: Sequence[bool], judge: Sequence[bool], groups: Sequence[Hashable] | None,
+    sensitivity: Estimate, specificity: Estimate,
+) -> float:
+    """Design effect of the judge's errors within questions, 1 or more; over both classes, as each alone is small."""
+    if sensitivity.value is None or specificity.value is None:
+        return 1.0
+    expected = np.where(human, sensitivity.value, 1 - specificity.value)
+    residuals = np.asarray(judge, dtype=float) - expected
+    alone = float((residuals**2).sum()) / len(residuals) ** 2
+    return max(1.0, _mean_variance(residuals, groups)[0] / alone) if alone > 0 else 1.0
 
 
 def _lang_reiczigel(
@@ -146,14 +156,14 @@ def _lang_reiczigel(
     if se + sp <= 1:
         return undefined(f"the judge is no better than chance: sensitivity {se:.2f} + specificity {sp:.2f} ≤ 1", rate.n)
     n, n_se, n_sp = sizes
-    # Pseudo-counts keep the interval honest where a sample shows no error at all.
+    # Pseudo-counts keep the interval honest where a sample shows no error; half of theirs, which cover too much here.
     p1 = (n * p + Z * Z / 2) / (n + Z * Z)
-    se1, sp1 = (n_se * se + 1) / (n_se + 2), (n_sp * sp + 1) / (n_sp + 2)
+    se1, sp1 = (n_se * se + 0.5) / (n_se + 1), (n_sp * sp + 0.5) / (n_sp + 1)
     gain = se1 + sp1 - 1
     if gain <= 0:
         return undefined(f"too few labels to tell the judge from chance: {sensitivity.n} and {specificity.n}", rate.n)
     share = (p1 + sp1 - 1) / gain
-    se_error, sp_error = se1 * (1 - se1) / (n_se + 2), sp1 * (1 - sp1) / (n_sp + 2)
+    se_error, sp_error = se1 * (1 - se1) / (n_se + 1), sp1 * (1 - sp1) / (n_sp + 1)
     shift = 2 * Z * Z * (share * se_error - (1 - share) * sp_error)
     spread = p1 * (1 - p1) / (n + Z * Z) + share**2 * se_error + (1 - share) ** 2 * sp_error
     reach = Z * math.sqrt(spread) / gain
