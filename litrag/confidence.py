@@ -254,6 +254,12 @@ class Threshold(Model):
     n: int
     kept: float = 0.0
     promise: str = ""
+    groups: int = 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether there were labels enough for any threshold to be found at all."""
+        return self.groups + 1 >= 1 / self.bound
 
 
 def conformal_threshold(
@@ -281,7 +287,7 @@ def conformal_threshold(
             break
         chosen = level
     kept = 0.0 if chosen is None else float((stated >= chosen).mean())
-    return Threshold(value=chosen, bound=bound, n=n, kept=kept, promise=promise)
+    return Threshold(value=chosen, bound=bound, n=n, kept=kept, promise=promise, groups=count)
 
 
 def certain_threshold(
@@ -305,7 +311,7 @@ def certain_threshold(
         if _binomial_cdf(round(point.risk * point.n), point.n, bound) > doubt:
             break
         chosen, kept = point.threshold, point.coverage
-    return Threshold(value=chosen, bound=bound, n=n, kept=kept, promise=promise)
+    return Threshold(value=chosen, bound=bound, n=n, kept=kept, promise=promise, groups=n)
 
 
 def _binomial_cdf(hits: int, n: int, p: float) -> float:
