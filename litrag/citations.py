@@ -94,11 +94,12 @@ class CitedText(Model):
 
 
 class _Cite(NamedTuple):
-    """A marker or identifier of the body, with the extent to take out (empty when it is a word of its sentence)."""
+    """A marker or identifier of the body; `end` is where the brackets around it end."""
 
     span: Span
     marker: Marker | None
     identifiers: tuple[Identifier, ...]
+    end: int = 0
 
 
 def parse_cited_text(text: str, references: Mapping[int, str] | None = None) -> CitedText:
@@ -113,7 +114,9 @@ def parse_cited_text(text: str, references: Mapping[int, str] | None = None) -> 
     body = _masked(text, hidden)
     markers = find_markers(body, known)
     cites = _cites(body, markers)
-    clean, offsets = _without(body, _extents(body, cites))
+    extents = _extents(body, cites)
+    cites = [cite._replace(end=_end(extents, cite.span[1])) for cite in cites]
+    clean, offsets = _without(body, extents)
     statements, homeless = _statements(text, clean, offsets, cites)
     problems += _problems(markers, cites, entries, homeless)
     return CitedText(
@@ -189,6 +192,12 @@ def _extents(body: str, cites: list[_Cite]) -> list[Span]:
         found = _cluster_extents(body, cluster[0].span[0], cluster[-1].span[1], floor)
         extents += [(max(start, floor), end) for start, end in found if end > max(start, floor)]
     return extents
+
+
+def _end(extents: list[Span], place: int) -> int:
+    """Where the extent that holds the character before `place` ends; `place` itself when none does."""
+    found = bisect_left(extents, (place, 0)) - 1
+    return max(extents[found][1], place) if found >= 0 else place
 
 
 def _cluster_extents(body: str, start: int, end: int, floor: int) -> list[Span]:
@@ -309,7 +318,7 @@ def _statement(
 ) -> CitedStatement:
     start, end = (_origin(offsets, span[0]), _origin(offsets, span[1] - 1) + 1)
     markers = [_placed(text, cite, min(max(place - span[0], 0), span[1] - span[0])) for cite, place in owned]
-    outer = [end, *(cite.span[1] for cite, _ in owned)]
+    outer = [end, *(cite.end for cite, _ in owned)]
     inner = [start, *(cite.span[0] for cite, _ in owned)]
     return CitedStatement(
         text=clean[slice(*span)],
