@@ -129,6 +129,13 @@ class Store:
             yield connection
 
     @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A long read that shows one moment, whatever is written meanwhile."""
+        level = {} if self.engine.dialect.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        with self.engine.connect().execution_options(**level) as connection:
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A write transaction: taken at once on SQLite, so that two writers queue up instead of failing."""
         try:
@@ -261,7 +268,7 @@ class Store:
     def label(self, item_id: str, reviewer_id: str) -> Label:
         """What a reviewer says of an item at present."""
         with self.reading() as connection:
-            return fold(item_id, reviewer_id, self._events(connection, item_id, reviewer_id))
+            return self.label_within(connection, item_id, reviewer_id)
 
     def labels(self, item_id: str) -> list[Label]:
         """The standing labels of an item. Other people's: for adjudicators only."""
@@ -275,24 +282,28 @@ class Store:
         The same `key` again changes nothing. A label shown at another revision than `expected` raises
         `StaleLabelError`. `blind` is granted only to who has not been shown a verdict of this item.
         """
-        _check_comment(action.comment)
         with self.writing() as connection:
-            seq = _lock_item(connection, item_id)
-            reviewer = _active_reviewer(connection, reviewer_id)
-            history = self._events(connection, item_id, reviewer_id)
-            label = fold(item_id, reviewer_id, history)
-            if _already_done(connection, item_id, reviewer_id, action):
-                return label
-            step = _check_step(label, history, action)
-            blind = step.blind and not label.revealed and not _has_adjudicated(connection, item_id, reviewer_id)
-            row = _event_row(label, step, reviewer) | {
-                "blind": blind and step.kind is Kind.LABEL,
-                "slot": _seat(connection, item_id, reviewer_id, take=step.kind in (Kind.LABEL, Kind.IMPORT)),
-                "judgement_id": _latest_judgement(connection, item_id),
-            }
-            connection.execute(insert(events), row)
-            label = fold(item_id, reviewer_id, [*history, as_event(row)])
-            _store_label(connection, seq, label)
+            return self.act_within(connection, item_id, reviewer_id, action)
+
+    def act_within(self, connection: Connection, item_id: str, reviewer_id: str, action: Action) -> Label:
+        """`act` as part of a larger write transaction: several actions, all or nothing."""
+        check_comment(action.comment)
+        seq = _lock_item(connection, item_id)
+        reviewer = _active_reviewer(connection, reviewer_id)
+        history = self._events(connection, item_id, reviewer_id)
+        label = fold(item_id, reviewer_id, history)
+        if _already_done(connection, item_id, reviewer_id, action):
+            return label
+        step = _check_step(label, history, action)
+        blind = step.blind and not label.revealed and not _has_adjudicated(connection, item_id, reviewer_id)
+        row = _event_row(label, step, reviewer) | {
+            "blind": blind and step.kind is Kind.LABEL,
+            "slot": _seat(connection, item_id, reviewer_id, take=step.kind in (Kind.LABEL, Kind.IMPORT)),
+            "judgement_id": _latest_judgement(connection, item_id),
+        }
+        connection.execute(insert(events), row)
+        label = fold(item_id, reviewer_id, [*history, as_event(row)])
+        _store_label(connection, seq, label)
         return label
 
     def reveal(self, item_id: str, reviewer_id: str) -> Judgement | None:
@@ -319,7 +330,7 @@ class Store:
         self, item_id: str, adjudicator_id: str, verdict: Verdict, *, comment: str = "", key: str | None = None,
     ) -> None:
         """Add a gold label. Labels stay as they are, and so do earlier adjudications; the latest one counts."""
-        _check_comment(comment)
+        check_comment(comment)
         key = key or uuid.uuid4().hex
         with self.writing() as connection:
             _lock_item(connection, item_id)
@@ -337,10 +348,16 @@ class Store:
 
     def gold(self, item_id: str) -> Verdict | None:
         """The latest adjudicated label of an item."""
-        query = select(adjudications.c.verdict).where(adjudications.c.item_id == item_id)
         with self.reading() as connection:
-            found = connection.execute(query.order_by(adjudications.c.adjudication_id.desc())).scalar()
+            return self.gold_within(connection, item_id)
+
+    def gold_within(self, connection: Connection, item_id: str) -> Verdict | None:
+        query = select(adjudications.c.verdict).where(adjudications.c.item_id == item_id)
+        found = connection.execute(query.order_by(adjudications.c.adjudication_id.desc()).limit(1)).scalar()
         return Verdict(found) if found else None
+
+    def label_within(self, connection: Connection, item_id: str, reviewer_id: str) -> Label:
+        return fold(item_id, reviewer_id, self._events(connection, item_id, reviewer_id))
 
     def events(self, item_id: str, reviewer_id: str) -> list[Event]:
         """Everything that a reviewer did with an item, oldest first."""
@@ -359,8 +376,7 @@ class Store:
             found = connection.execute(pairs.join(items, items.c.item_id == events.c.item_id)).all()
             connection.execute(labels.delete())
             for item_id, reviewer_id, seq in found:
-                history = self._events(connection, item_id, reviewer_id)
-                _store_label(connection, seq, fold(item_id, reviewer_id, history))
+                _store_label(connection, seq, self.label_within(connection, item_id, reviewer_id))
 
 
 # --- rows to models and back
@@ -453,7 +469,7 @@ def as_label(row: RowMapping) -> Label:
 
 
 # --- the checks and writes of one action
-def _check_comment(comment: str | None) -> None:
+def check_comment(comment: str | None) -> None:
     if comment is None:
         return
     if len(comment) > LONGEST_COMMENT:

@@ -21,7 +21,10 @@ def _as_server_user(*command: str) -> list[str]:
 
 @contextmanager
 def running_postgres() -> Iterator[str]:
-    """Start a server, yield its SQLAlchemy URL, stop it and remove every file."""
+    """Start a server, yield its SQLAlchemy URL, stop it and remove every file.
+
+    It doesn't wait for the disk: tests kill clients, never the server or the machine.
+    """
     if not BINARIES:
         raise FileNotFoundError("no PostgreSQL under /usr/lib/postgresql: apt-get install -y postgresql")
     folder = Path(tempfile.mkdtemp(prefix="litrag-pg-"))
@@ -35,7 +38,7 @@ def running_postgres() -> Iterator[str]:
     try:
         run(str(BINARIES[-1] / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
         run(control, "-D", str(data), "-w", "-l", str(folder / "log"),
-            "-o", f"-c listen_addresses='' -k {folder}", "start")
+            "-o", f"-c listen_addresses='' -c fsync=off -k {folder}", "start")
         try:
             yield f"postgresql://postgres@/postgres?unix_sock={folder}/.s.PGSQL.5432"
         finally:
