@@ -134,7 +134,7 @@ def claims_of(statement: CitedStatement) -> list[CitedClaim]:
     parts = split_claims(statement.text)
     own: list[list[Marker]] = [[] for _ in parts]
     for marker in statement.markers:
-        holders = [n for n, part in enumerate(parts) if any(a <= marker.at < b for a, b in part.spans)]
+        holders = [n for n, part in enumerate(parts) if any(a < marker.at <= b or marker.at == a == 0 for a, b in part.spans)]
         before = [n for n, part in enumerate(parts) if part.spans[-1][0] < marker.at]
         for n in holders or [max(before, default=0)]:
             own[n].append(marker)
