@@ -178,7 +178,7 @@ def _upgrade(connection: Connection, found: int, upto: int) -> None:
 
 
 def _back_up(connection: Connection, engine: Engine, found: int) -> str:
-    name = f"v{found}_{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    name = f"v{found}_{datetime.now(UTC):%Y%m%d_%H%M%S_%f}"
     if connection.dialect.name == "postgresql":
         return _copy_tables(connection, f"litrag_backup_{name}")
     return _copy_file(engine, name)

@@ -81,7 +81,10 @@ def open_store(url: str | None = None) -> Store:
     except SQLAlchemyError as error:
         where = address.render_as_string(hide_password=True)
         raise StoreError(f"can't open the database {where}: {_reason(error)}; check LITRAG_DB_URL") from error
-    return Store(engine, backup=backup)
+    store = Store(engine, backup=backup)
+    if backup is not None:
+        store.rebuild_labels()
+    return store
 
 
 def _engine(address: URL) -> Engine:
