@@ -148,6 +148,18 @@ def _coverage(
     return missing, float((weights @ present).max() / weights.sum())
 
 
+def coverage_of(
+    question: str, hits: Sequence[Hit], records: Mapping[str, Record], embeddings: Embeddings
+) -> tuple[float, float]:
+    """The two numbers that decide an abstention: term coverage and similarity of the best sentence, each 0–1."""
+    sentences = _candidates(hits, records)
+    if not sentences:
+        return 0.0, 0.0
+    vectors = np.asarray(embeddings.embed_documents([s.text for s in sentences]), dtype=np.float32)
+    similarity = float((vectors @ np.asarray(embeddings.embed_query(question), dtype=np.float32)).max())
+    return _coverage(focus_terms(question), hits, records)[1], similarity
+
+
 def _searchable(record: Record) -> str:
     return " ".join((record.title, record.study or "", record.text, *record.mesh, *record.publication_types))
 

@@ -35,7 +35,7 @@ _POLES: tuple[tuple[str, str, str], ...] = (
      r"\b(?:once|twice)?[ -]?weekly\b|\b(?:once|twice) a week\b|\b(?:every|per|each) week\b"),
 )
 _EXCLUSION = re.compile(
-    r"\bexclu\w+|\bcould(?: not|n't)|\bnot (?:eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
+    r"\bexclu\w+|\bcould(?: not|n't)|\bnot (?:studied|tested|eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
 )
 #: Sentences about what a study is not, or doesn't show: they assert nothing of its own population or design.
 _DISCLAIMER = re.compile(

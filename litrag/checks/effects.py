@@ -104,7 +104,7 @@ def check_direction(case: Case) -> Iterable[Finding]:
     """The claim must not say more where the source, on the same outcome, says less."""
     treatment = _treatment(case)
     claimed = _treatment_direction(case.claim, treatment)
-    if claimed not in ("up", "down"):
+    if claimed not in ("up", "down") or (treatment and treatment not in {m.name for m in arm_mentions(case.text)}):
         return
     found = case.best(lambda unit: _unit_direction(unit, case, treatment) is not None)
     overall = case.best()

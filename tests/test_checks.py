@@ -1,0 +1,112 @@
+"""What code can say against a claim, and that it says nothing against honest ones."""
+
+import json
+
+import pytest
+
+from litrag.checks import check_claim
+from litrag.config import PROJECT
+from litrag.models import Verdict
+from litrag.sentences import split
+
+
+def _first(claim: str, text: str):
+    findings = check_claim(claim, text)
+    return (findings[0].kind, findings[0].verdict) if findings else None
+
+
+WEIGHT = (
+    "At week 68, mean body weight had changed by −14.9% with semaglutide 2.4 mg and by −2.4% with placebo "
+    "(difference −12.4 percentage points, 95% CI −13.4 to −11.5; P<0.001). A loss of at least 5% of body weight was "
+    "reached by 86.4% of the semaglutide group and 31.5% of the placebo group."
+)
+KIDNEY = (
+    "Major kidney disease events did not differ significantly between oral semaglutide and placebo, 8.4% vs 9.0% "
+    "(HR 0.91, 95% CI 0.80–1.05; P=0.19). Participants had type 2 diabetes."
+)
+EYES = "Retinopathy complications were more frequent with semaglutide than with placebo (HR 1.76, 95% CI 1.11–2.78)."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "kind", "verdict"),
+    [
+        ("68.4% of the semaglutide group lost at least 5% of body weight.", WEIGHT, "number", Verdict.CONTRADICTS),
+        ("Weight fell by 2.4% with semaglutide and by 14.9% with placebo.", WEIGHT, "arms", Verdict.CONTRADICTS),
+        ("86.4% of the semaglutide group lost at least 10% of body weight.", WEIGHT, "number", Verdict.CONTRADICTS),
+        ("Semaglutide 1.0 mg lowered body weight by 14.9% at week 68.", WEIGHT, "dose", Verdict.CONTRADICTS),
+        ("Semaglutide significantly reduced major kidney disease events.", KIDNEY, "significance", Verdict.CONTRADICTS),
+        ("Participants did not have diabetes, people without diabetes were enrolled.", KIDNEY, "population",
+         Verdict.CONTRADICTS),
+        ("Retinopathy complications were less frequent with semaglutide.", EYES, "direction", Verdict.CONTRADICTS),
+        ("The hazard ratio for retinopathy complications was 0.57.", EYES, "ratio", Verdict.CONTRADICTS),
+        ("Liraglutide made retinopathy complications more frequent.", EYES, "drug", Verdict.NOT_FOUND),
+        ("Retinopathy complications were more frequent in pregnancy.", EYES, "population", Verdict.NOT_FOUND),
+    ],
+)
+def test_a_wrong_claim_is_found_out(claim, text, kind, verdict):
+    assert _first(claim, text) == (kind, verdict)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("Semaglutide lowered body weight by about 15% at week 68.", WEIGHT),
+        ("86.4% on semaglutide and 31.5% on placebo lost at least 5% of their weight.", WEIGHT),
+        ("The difference between the groups was 12.4 percentage points.", WEIGHT),
+        ("Major kidney disease events were not significantly reduced by oral semaglutide.", KIDNEY),
+        ("The risk of retinopathy complications was higher with semaglutide.", EYES),
+        ("Retinopathy complications were less frequent with placebo than with semaglutide.", EYES),
+    ],
+)
+def test_an_honest_claim_raises_nothing(claim, text):
+    assert check_claim(claim, text) == []
+
+
+def test_the_message_names_both_figures():
+    [finding, *_] = check_claim("68.4% of the semaglutide group lost at least 5% of body weight.", WEIGHT)
+    assert finding.message == "the claim says 68.4%, the source 86.4%"
+    assert WEIGHT[slice(*finding.source_span)] == "86.4"
+
+
+def test_a_relative_reduction_follows_from_a_hazard_ratio():
+    text = "The primary outcome was less frequent with semaglutide (hazard ratio 0.80, 95% CI 0.72–0.90)."
+    assert check_claim("Semaglutide lowered the risk of the primary outcome by 20%.", text) == []
+    assert _first("Semaglutide lowered the risk of the primary outcome by 80%.", text) is not None
+
+
+def test_a_borderline_interval_makes_a_significant_effect_partial():
+    text = "For death from any cause the hazard ratio was 0.81 with semaglutide (95% CI 0.66–1.00)."
+    assert _first("Semaglutide significantly lowered all-cause mortality.", text) == ("significance", Verdict.PARTIAL)
+
+
+def test_non_inferior_is_not_superior():
+    text = "Semaglutide was non-inferior to placebo for major cardiovascular events."
+    claim = "Semaglutide was superior to placebo for major cardiovascular events."
+    assert _first(claim, text) == ("overreach", Verdict.PARTIAL)
+    failed = text + " Superiority was not shown."
+    assert _first(claim, failed) == ("overreach", Verdict.CONTRADICTS)
+
+
+def test_an_observational_study_proves_no_cause():
+    text = "In this observational cohort, weight loss was greater with tirzepatide than with semaglutide."
+    claim = "Tirzepatide causes more weight loss than semaglutide."
+    assert _first(claim, text) == ("overreach", Verdict.PARTIAL)
+
+
+def test_no_sentence_of_a_digest_is_held_against_its_own_digest(sample_records):
+    alarms = [
+        (record.record_id, record.text[start:end])
+        for record in sample_records.values()
+        for start, end in split(record.text)
+        if check_claim(record.text[start:end], record.text)
+    ]
+    assert alarms == []
+
+
+def test_no_true_case_about_the_sample_corpus_is_held_wrong(sample_records):
+    by_pmid = {record.pmid: record for record in sample_records.values()}
+    cases = [json.loads(line) for line in (PROJECT / "data" / "judge_cases.jsonl").read_text("utf-8").splitlines()]
+    true = [case for case in cases if case["expected"] == "supports"]
+    alarms = [case["claim"] for case in true if check_claim(case["claim"], by_pmid[case["pmid"]].text)]
+    assert len(true) >= 60
+    assert alarms == []
