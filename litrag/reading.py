@@ -62,7 +62,7 @@ def _resolve(
 ) -> tuple[list[str], list[str]]:
     """Record ids that a statement cites, in order and once each, and the identifiers that the corpus lacks."""
     entries = {entry.n: entry for entry in parsed.references}
-    wanted: list[tuple[str, ...]] = [(pmid,) for pmid in statement.pmids] + [(doi,) for doi in statement.dois]
+    wanted: list[tuple[str, ...]] = [(name,) for name in (*statement.pmids, *statement.dois)]
     missing: list[str] = []
     for n in statement.numbers:
         entry = entries.get(n)
