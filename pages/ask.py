@@ -5,8 +5,9 @@ import streamlit as st
 from litrag.ui import runs
 from litrag.ui.answers import answer_view
 from litrag.ui.entries import question_form, sample_buttons
+from litrag.ui.shell import heading
 
-st.title("Ask", anchor=False)
+heading("Ask")
 run_id = runs.current("ask")
 ready = runs.ready()
 question_form(enabled=ready)

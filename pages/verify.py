@@ -5,8 +5,9 @@ import streamlit as st
 from litrag.ui import runs
 from litrag.ui.answers import answer_view
 from litrag.ui.entries import verify_input
+from litrag.ui.shell import heading
 
-st.title("Verify", anchor=False)
+heading("Verify")
 run_id = runs.current("verify")
 ready = runs.ready()
 with st.expander("What to verify", expanded=run_id is None):

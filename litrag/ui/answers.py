@@ -12,6 +12,7 @@ from litrag.models import AuditedAnswer
 from litrag.reviews import item_id_of
 from litrag.ui import runs
 from litrag.ui.shell import hidden, workbench
+from litrag.ui.tables import result_files
 
 #: Claims that are shown at a time; a checked table may hold thousands.
 PAGE_SIZE = 40
@@ -64,6 +65,11 @@ def _export(answer: AuditedAnswer) -> None:
                            "text/markdown", on_click="ignore", width="stretch", key=f"md-{answer.run_id}")
         st.download_button("Everything (JSON)", answer.to_json, f"{name}.json", "application/json",
                            on_click="ignore", width="stretch", key=f"json-{answer.run_id}")
+        for path in result_files(workbench().tables, answer.run_id):
+            if path.exists():
+                st.download_button(f"Results of the table ({path.suffix[1:].upper()})", path.read_bytes,
+                                   f"{name}{path.suffix}", on_click="ignore", width="stretch",
+                                   key=f"table{path.suffix}-{answer.run_id}")
         st.caption("Or copy the answer with its references:")
         st.code(report.markdown(answer), language=None, wrap_lines=True, height=160)
 

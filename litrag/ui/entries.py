@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from litrag.errors import LitRAGError
+from litrag.grounding import ClaimInput
 from litrag.pipeline import MAX_QUESTION
+from litrag.samples import prepared_answers
 from litrag.ui import runs
-from litrag.ui.samples import prepared_answers, sample_questions
+from litrag.ui.samples import ANSWERS, sample_questions
 from litrag.ui.shell import corpus, label, workbench
 
 
@@ -65,27 +68,49 @@ def _verify_typed() -> None:
 def prepared(*, enabled: bool) -> None:
     """The prepared answers, with faults planted on purpose."""
     st.caption("Written for LitRAG as if by another assistant; several statements and quotes are false on purpose.")
-    for item in prepared_answers():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.button(label(item.title), key=f"prepared-{item.answer_id}", disabled=not enabled,
-                      on_click=_verify_prepared, args=(item.answer_id,))
+    index = workbench().opened(corpus())
+    try:
+        answers = prepared_answers(ANSWERS, index.records) if index else []
+    except LitRAGError as error:
+        st.info(f"{error}. Choose the sample corpus to try them.")
+        return
+    with st.container(gap="small"):
+        for item in answers:
+            st.button(label(item.title), key=f"prepared-{item.id}", disabled=not enabled, on_click=_verify_prepared,
+                      args=(item.title, item.claims))
 
 
-def _verify_prepared(answer_id: str) -> None:
-    item = next(found for found in prepared_answers() if found.answer_id == answer_id)
+def _verify_prepared(title: str, claims: tuple[ClaimInput, ...]) -> None:
     run_id = runs.new_id()
-    workbench().verify_prepared(run_id, item, corpus())
+    workbench().verify_claims(run_id, claims, corpus(), title)
     runs.show("verify", run_id)
 
 
-INPUTS = {"text": "Paste a text", "prepared": "Prepared answers"}
+def table(*, enabled: bool) -> None:
+    """A file of claims with PMIDs or DOIs."""
+    with st.form("table", border=False):
+        st.file_uploader("CSV, TSV or JSONL with the columns claim, pmid (or doi), and quote if there is one",
+                         type=["csv", "tsv", "txt", "jsonl", "json"], key="table-file")
+        st.form_submit_button("Verify the table", type="primary", icon=":material/fact_check:", disabled=not enabled,
+                              on_click=_verify_table)
+    st.caption("A table that was stopped goes on where it was when it is given again; nothing is judged twice.")
+
+
+def _verify_table() -> None:
+    file = st.session_state.get("table-file")
+    if file is None:
+        st.toast("Choose a file first.", icon=":material/upload_file:")
+        return
+    run_id = runs.new_id()
+    workbench().verify_table(run_id, file.getvalue(), file.name, corpus())
+    runs.show("verify", run_id)
+
+
+INPUTS = {"text": "Paste a text", "table": "Upload a table", "prepared": "Prepared answers"}
 
 
 def verify_input(*, enabled: bool) -> None:
-    """What to verify: a text or a prepared answer."""
+    """What to verify: a text, a table or a prepared answer."""
     chosen = st.radio("Kind of input", list(INPUTS), format_func=INPUTS.__getitem__, horizontal=True, key="input",
                       label_visibility="collapsed", persist_state="session")
-    if chosen == "prepared":
-        prepared(enabled=enabled)
-    else:
-        pasted_text(enabled=enabled)
+    {"text": pasted_text, "table": table, "prepared": prepared}[chosen](enabled=enabled)

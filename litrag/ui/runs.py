@@ -64,7 +64,7 @@ def _follow(run_id: str) -> None:
     with st.container(border=True):
         st.html(progress_html(job.stages, job.stage, job.done, job.total))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("Waiting for its turn" if not job.stage else "The answer is kept when it is done, also if you leave this page.")
+            st.caption("You may leave this page: the answer will be kept." if job.stage else "Waiting for its turn")
             if st.button("Stop", icon=":material/stop_circle:", key=f"stop-{run_id}"):
                 job.stop()
                 st.rerun()

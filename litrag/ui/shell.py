@@ -24,9 +24,35 @@ def workbench() -> Workbench:
 
 def set_up() -> None:
     """Page title, width and stylesheet; call first."""
+    st.session_state["framed"] = True
+    _configure()
+    st.html(f"<style>{stylesheet()}</style>")
+
+
+def _configure() -> None:
     # A file of ours: a Material icon as page icon would be fetched from Google's servers.
     st.set_page_config(page_title="LitRAG", page_icon=str(_HERE / "icon.svg"), layout="wide")
-    st.html(f"<style>{stylesheet()}</style>")
+
+
+def pages() -> list[st.Page]:
+    """The app's pages, in the order of its navigation."""
+    return [
+        st.Page("pages/ask.py", title="Ask", icon=":material/search:", default=True),
+        st.Page("pages/verify.py", title="Verify", icon=":material/fact_check:", url_path="verify"),
+    ]
+
+
+def heading(title: str) -> None:
+    """A page's title; call it first in a page.
+
+    A server whose very first visitor follows a link to a page runs that page alone, without app.py, since a folder
+    `pages/` exists; naming the pages ends that, and the page starts again in its frame.
+    """
+    if "framed" not in st.session_state:
+        _configure()
+        st.navigation(pages())
+        st.rerun()
+    st.title(title, anchor=False)
 
 
 def corpus() -> str:

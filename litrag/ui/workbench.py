@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from litrag import storage
 from litrag.config import Settings
@@ -21,10 +22,11 @@ from litrag.models import AuditedAnswer, Judge
 from litrag.pipeline import Stopped, ask, verify
 from litrag.reviews import Store, open_store
 from litrag.revision import reanchored
-from litrag.ui.samples import PreparedAnswer, claim_inputs
+from litrag.ui.tables import verify_table
 
 ASK_STAGES = ("retrieving", "writing", "locating", "judging")
 VERIFY_STAGES = ("locating", "judging")
+TABLE_STAGES = ("judging",)
 INDEX_STAGES = ("indexing",)
 
 #: Runs that work at the same time; others wait for their turn.
@@ -126,6 +128,11 @@ class Workbench:
         found = {path.parent.name for path in self.settings.index_dir.glob(f"*/{storage.MANIFEST}")}
         return [self.settings.corpus, *sorted(found - {self.settings.corpus})]
 
+    @property
+    def tables(self) -> Path:
+        """Folder of the journals and results of tables."""
+        return self.settings.home / "tables"
+
     # -- jobs
     def job(self, run_id: str) -> Job | None:
         with self._lock:
@@ -170,19 +177,18 @@ class Workbench:
 
         return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
 
-    def verify_prepared(self, run_id: str, prepared: PreparedAnswer, corpus: str) -> Job:
-        def answer(progress: Progress) -> AuditedAnswer:
-            index = self.index(corpus)
-            items = claim_inputs(prepared, index.records)
-            return verify(items, index=index, judge=self.judge(), progress=progress, question=prepared.title)
-
-        return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
-
     def verify_claims(self, run_id: str, items: tuple[ClaimInput, ...], corpus: str, title: str) -> Job:
         def answer(progress: Progress) -> AuditedAnswer:
             return verify(items, index=self.index(corpus), judge=self.judge(), progress=progress, question=title)
 
         return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
+
+    def verify_table(self, run_id: str, content: bytes, name: str, corpus: str) -> Job:
+        def answer(progress: Progress) -> AuditedAnswer:
+            return verify_table(run_id, content, name, index=self.index(corpus), judge=self.judge(),
+                                folder=self.tables, progress=progress)
+
+        return self.start(run_id, TABLE_STAGES, partial(self._finish, answer))
 
     def reanchor(self, run_id: str, answer: AuditedAnswer, claim_id: str) -> Job:
         """A new run: `answer` with one claim citing the source that was found for it."""
