@@ -44,7 +44,7 @@ class LexicalJudge:
         self._model.fit(self._features([(row.claim, row.evidence) for row in rows]), [row.verdict for row in rows])
 
     def judge_many(self, pairs: Sequence[Triple]) -> list[Judgement]:
-        texts = [(claim, _text(passage)) for claim, passage, _ in pairs]
+        texts = [(claim, text_of(passage)) for claim, passage, _ in pairs]
         shares = self._model.predict_proba(self._features(texts))
         names = [str(name) for name in self._model.classes_]
         return [Judgement(verdict=Verdict(names[int(row.argmax())]), confidence=float(row.max())) for row in shares]
@@ -60,7 +60,7 @@ class QuoteJudge:
         self._threshold = threshold
 
     def judge_many(self, pairs: Sequence[Triple]) -> list[Judgement]:
-        return [self._judge(claim, _text(passage)) for claim, passage, _ in pairs]
+        return [self._judge(claim, text_of(passage)) for claim, passage, _ in pairs]
 
     def _judge(self, claim: str, text: str) -> Judgement:
         window = window_text(text, select_window(claim, text, 2))
@@ -76,7 +76,7 @@ class NetworkJudge:
         self._model, self._sentences = model, sentences
 
     def judge_many(self, pairs: Sequence[Triple]) -> list[Judgement]:
-        texts = [(claim, _text(passage)) for claim, passage, _ in pairs]
+        texts = [(claim, text_of(passage)) for claim, passage, _ in pairs]
         windows = [(claim, window_text(t, select_window(claim, t, self._sentences))) for claim, t in texts]
         return [
             Judgement(verdict=Verdict(LABELS[int(row.argmax())]), confidence=float(row.max()))
@@ -101,7 +101,8 @@ def lexical_features(claim: str, evidence: str) -> list[float]:
     ]
 
 
-def _text(passage: str | Passage) -> str:
+def text_of(passage: str | Passage) -> str:
+    """The text that a judge is given, whichever way it is wrapped."""
     return passage if isinstance(passage, str) else passage.text
 
 

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from benchmarks.baselines import LexicalJudge, MajorityJudge, NetworkJudge, QuoteJudge
 from benchmarks.claim_sets import TRAINABLE, UNSEEN, ClaimRow, load_claims
+from benchmarks.peers import PEERS
 from benchmarks.scores import FIGURES, UNJUDGED, Outcome, Score, with_interval
 from litrag.local_model import EntailmentModel
 from litrag.models import Judgement
@@ -57,6 +58,8 @@ def open_by_name(name: str) -> Callable[[str], AnyJudge]:
 def _product_judge(name: str) -> AnyJudge:
     if name == "quote":
         return QuoteJudge()
+    if name in PEERS:
+        return PEERS[name]()
     if name.startswith("model"):
         # "model", or "model:3" for a window of three sentences, or "model@folder" for other weights.
         head, _, folder = name.partition("@")
@@ -106,8 +109,9 @@ def document(rows: Sequence[Row], part: str, command: str) -> str:
         "of claims that are not supported and were called supported; *false alarm* the share of supported claims that\n"
         "were called anything else. ECE and Brier measure the stated confidence. Sets marked *unseen* trained nothing\n"
         "in the carried model. `partial` given in a set that has no such label counts as wrong in accuracy and F1.\n\n"
-        "`majority` and `lexical` are fitted to each set's training rows, `quote` matches words, `checks` is code\n"
-        "only, `model` the carried network only, `local` both: what the product uses without a key.\n\n"
+        "`majority` and `lexical` are fitted to each set's training rows, `quote` matches words, `anchorcite` and\n"
+        "`grounded-check` are other projects' offline checkers (no model downloaded), `checks` is our code only, `model`\n"
+        "the carried network only, `local` both: what the product uses without a key.\n\n"
         f"{table(rows)}\n"
     )
 
