@@ -38,8 +38,9 @@ class Table:
 
     def __init__(
         self, human: Sequence[str], judge: Sequence[str], groups: Sequence[Hashable] | None = None, *,
-        labels: Sequence[str] = LABELS,
+        labels: Sequence[str] = LABELS, rounds: int = 2000,
     ) -> None:
+        self.rounds = rounds
         self.labels = tuple(labels)
         size = len(self.labels)
         place = {label: i for i, label in enumerate(self.labels)}
@@ -68,7 +69,7 @@ class Table:
         value = float(statistic(self.counts.reshape(1, -1))[0])
         if math.isnan(value):
             return undefined(why_not, self.n)
-        interval = resampled(self.by_group, statistic, seed=seed)
+        interval = resampled(self.by_group, statistic, rounds=self.rounds, seed=seed)
         if interval is None or interval[0] == interval[1]:
             return Estimate(value=value, n=self.n, method="too little variation for an interval")
         return Estimate(
@@ -101,7 +102,9 @@ def kappa(table: Table) -> Estimate:
     return table.estimate(_kappas(1.0 - np.eye(size)), ONE_LABEL)
 
 
-def ordered_kappa(human: Sequence[str], judge: Sequence[str], groups: Sequence[Hashable] | None = None) -> Estimate:
+def ordered_kappa(
+    human: Sequence[str], judge: Sequence[str], groups: Sequence[Hashable] | None = None, *, rounds: int = 2000,
+) -> Estimate:
     """Cohen's κ with linear weights over contradicts < partial < supports; items with other labels are left out."""
     groups = list(range(len(human))) if groups is None else groups
     kept = [
@@ -109,7 +112,7 @@ def ordered_kappa(human: Sequence[str], judge: Sequence[str], groups: Sequence[H
     ]
     if not kept:
         return undefined("no item where both chose contradicts, partial or supports")
-    table = Table([h for h, _, _ in kept], [j for _, j, _ in kept], [g for _, _, g in kept], labels=ORDERED)
+    table = Table([h for h, _, _ in kept], [j for _, j, _ in kept], [g for _, _, g in kept], labels=ORDERED, rounds=rounds)
     places = np.arange(len(ORDERED))
     distance = np.abs(places[:, None] - places[None, :]).astype(float)
     return table.estimate(_kappas(distance), ONE_LABEL)
@@ -224,7 +227,9 @@ def _f1(table: Table, place: int) -> Estimate:
 
 
 # --- several reviewers
-def krippendorff_alpha(ratings: Sequence[Sequence[str | None]], groups: Sequence[Hashable] | None = None) -> Estimate:
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[str | None]], groups: Sequence[Hashable] | None = None, *, rounds: int = 2000,
+) -> Estimate:
     """Krippendorff's α, nominal: one row of ratings per item; None is missing, and items with one rating drop out."""
     rows = [[value for value in row if value is not None] for row in ratings]
     kept = [i for i, row in enumerate(rows) if len(row) > 1]
@@ -236,7 +241,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[str | None]], groups: Sequence
     counts = np.zeros((int(index.max()) + 1, len(labels) ** 2))
     for group, i in zip(index, kept, strict=True):
         counts[group] += _coincidences([places[value] for value in rows[i]], len(labels))
-    return _alpha(counts, len(labels), len(kept))
+    return _alpha(counts, len(labels), len(kept), rounds)
 
 
 def _coincidences(values: Sequence[int], size: int) -> Floats:
@@ -247,7 +252,7 @@ def _coincidences(values: Sequence[int], size: int) -> Floats:
     return result
 
 
-def _alpha(counts: Floats, size: int, items: int) -> Estimate:
+def _alpha(counts: Floats, size: int, items: int, rounds: int) -> Estimate:
     def statistic(flat: Floats) -> Floats:
         tables = flat.reshape(-1, size, size)
         n, margin = tables.sum(axis=(1, 2)), tables.sum(axis=2)
@@ -258,7 +263,7 @@ def _alpha(counts: Floats, size: int, items: int) -> Estimate:
     value = float(statistic(counts.sum(axis=0).reshape(1, -1))[0])
     if math.isnan(value):
         return undefined(ONE_LABEL, items)
-    interval = resampled(counts, statistic)
+    interval = resampled(counts, statistic, rounds=rounds)
     if interval is None or interval[0] == interval[1]:
         return Estimate(value=value, n=items, method="too little variation for an interval")
     return Estimate(value=value, low=interval[0], high=interval[1], n=items, method="bootstrap over questions")

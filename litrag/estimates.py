@@ -146,7 +146,7 @@ def resampled(
     (NaN where undefined). The quantiles are widened as t is wider than the normal for this number of groups.
     """
     groups = len(counts)
-    if groups < 2:
+    if groups < 2 or rounds == 0:
         return None
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=rounds).astype(float)

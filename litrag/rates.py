@@ -168,7 +168,10 @@ def _lang_reiczigel(
     spread = p1 * (1 - p1) / (n + Z * Z) + share**2 * se_error + (1 - share) ** 2 * sp_error
     reach = Z * math.sqrt(spread) / gain
     value = _clip((p + sp - 1) / (se + sp - 1))
-    low, high = _clip(share + shift - reach), _clip(share + shift + reach)
+    low, high = share + shift - reach, share + shift + reach
+    if high < 0 or low > 1:
+        return undefined("the labels don't fit these answers: no true share explains how often the judge says supports", rate.n)
+    low, high = _clip(low), _clip(high)
     return Estimate(
         value=value, low=min(low, value), high=max(high, value), n=rate.n,
         method="Rogan–Gladen, Lang–Reiczigel interval",

@@ -1,0 +1,196 @@
+"""The local judge's last layer, refitted on reviewers' labels.
+
+In: the model's probabilities for labelled claims. Out: a linear layer over their logarithms that is drawn towards
+changing nothing, or a refusal: a layer that isn't at least as good on questions it was not fitted on is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from litrag.estimates import Floats, group_index
+from litrag.models import Model, Verdict
+from litrag.profiles import Layer
+
+#: The verdicts that a local model tells apart, in the order of its output.
+CLASSES = (Verdict.SUPPORTS, Verdict.PARTIAL, Verdict.CONTRADICTS, Verdict.NOT_FOUND)
+
+#: Smallest probability that is told from none: models round to four decimals.
+_FLOOR = 5e-5
+
+#: How strongly the layer may be drawn to changing nothing; the strength is chosen on left-out questions.
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_FOLDS = 5
+
+#: Fewer labels than this are never refitted on.
+FEWEST = 40
+
+Cases = list[tuple[str, str]]
+
+
+class Entailment(Protocol):
+    """A model of (claim, evidence) → probabilities over CLASSES, one row per pair."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]: ...
+
+
+class Refit(Model):
+    """What came of refitting: the layer when it is used, and the balanced accuracies on left-out questions."""
+
+    layer: Layer | None = None
+    before: float | None = None
+    after: float | None = None
+    strength: float | None = None
+    n: int = 0
+    reason: str = ""
+
+
+class RefittedModel:
+    """A model with a refitted layer on top; its id names the layer, so that its errors are counted apart."""
+
+    def __init__(self, model: Entailment, layer: Layer) -> None:
+        self._model = model
+        self._layer = layer
+
+    @property
+    def model_id(self) -> str:
+        return refitted_id(self._model.model_id, self._layer)
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        return apply_layer(np.asarray(self._model.predict(pairs), dtype=float), self._layer)
+
+
+class RecordingModel:
+    """A model that remembers what it said of each pair, so that judging again costs nothing."""
+
+    def __init__(self, model: Entailment) -> None:
+        self._model = model
+        self.rows: dict[tuple[str, str], Floats] = {}
+        self.latest: tuple[str, str] | None = None
+
+    @property
+    def model_id(self) -> str:
+        return self._model.model_id
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self.rows]
+        if new:
+            for pair, row in zip(new, np.asarray(self._model.predict(new), dtype=float), strict=True):
+                self.rows[pair] = row
+        if pairs:
+            self.latest = pairs[-1]
+        return np.asarray([self.rows[pair] for pair in pairs], dtype=float).reshape(len(pairs), len(CLASSES))
+
+
+def refitted_id(model_id: str, layer: Layer) -> str:
+    return f"{model_id}+{layer.layer_id}"
+
+
+def apply_layer(probabilities: Floats, layer: Layer) -> Floats:
+    """Probabilities of the refitted model."""
+    return _softmax(_logs(probabilities) @ np.asarray(layer.weights).T + np.asarray(layer.bias))
+
+
+def fit_layer(probabilities: Floats, labels: Sequence[Verdict], strength: float) -> Layer:
+    """Multinomial logistic regression on the log-probabilities, drawn to the identity with `strength`.
+
+    *Supports* and the rest weigh the same in sum: what is asked of a judge is to tell these two apart.
+    """
+    from scipy.optimize import minimize
+
+    x = _logs(probabilities)
+    truth = np.asarray([CLASSES.index(label) for label in labels])
+    weights = _balanced(truth == 0)
+    size = len(CLASSES)
+    start = np.concatenate([np.eye(size).ravel(), np.zeros(size)])
+    pull = strength * np.concatenate([np.ones(size * size), np.full(size, 0.1)])
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        w, b = flat[: size * size].reshape(size, size), flat[size * size :]
+        p = _softmax(x @ w.T + b)
+        value = -(weights * np.log(p[np.arange(len(truth)), truth] + 1e-12)).sum()
+        p[np.arange(len(truth)), truth] -= 1
+        error = p * weights[:, None]
+        gradient = np.concatenate([(error.T @ x).ravel(), error.sum(axis=0)])
+        apart = flat - start
+        return float(value + 0.5 * (pull * apart**2).sum()), gradient + pull * apart
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return Layer(
+        weights=tuple(tuple(round(float(v), 5) for v in row) for row in found[: size * size].reshape(size, size)),
+        bias=tuple(round(float(v), 5) for v in found[size * size :]), n=len(truth),
+    )
+
+
+def refit(
+    probabilities: Floats, labels: Sequence[Verdict], groups: Sequence[Hashable],
+    verdicts: Callable[[Layer | None, Sequence[int]], Sequence[Verdict | None]],
+) -> Refit:
+    """Choose a strength and a layer by left-out questions, and say whether it may be used.
+
+    `verdicts(layer, places)` says what the whole judge, code included, makes of those items with that layer.
+    """
+    n = len(labels)
+    kinds = len(set(labels))
+    if n < FEWEST or kinds < 2:
+        why = f"{n} labels of {kinds} kind{'s' if kinds != 1 else ''}: at least {FEWEST} of two kinds are needed"
+        return Refit(n=n, reason=why)
+    everything = list(range(n))
+    before = supports_accuracy(labels, verdicts(None, everything))
+    folds = group_index(groups, n) % _FOLDS
+    scored = {strength: _left_out(strength, probabilities, labels, folds, verdicts) for strength in _STRENGTHS}
+    strength = max(scored, key=lambda s: (scored[s], s))
+    after = scored[strength]
+    layer = fit_layer(probabilities, labels, strength)
+    inside = supports_accuracy(labels, verdicts(layer, everything))
+    if after <= before or inside < before:
+        why = f"balanced accuracy on left-out questions would go from {before:.3f} to {after:.3f}: the layer stays as it is"
+        return Refit(before=before, after=after, strength=strength, n=n, reason=why)
+    return Refit(layer=layer, before=before, after=after, strength=strength, n=n)
+
+
+def _left_out(
+    strength: float, probabilities: Floats, labels: Sequence[Verdict], folds: npt.NDArray[np.int64],
+    verdicts: Callable[[Layer | None, Sequence[int]], Sequence[Verdict | None]],
+) -> float:
+    said: list[Verdict | None] = [None] * len(labels)
+    for fold in range(int(folds.max()) + 1):
+        inside, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold).tolist()
+        layer = fit_layer(probabilities[inside], [labels[i] for i in inside.tolist()], strength)
+        for place, verdict in zip(out, verdicts(layer, out), strict=True):
+            said[place] = verdict
+    return supports_accuracy(labels, said)
+
+
+def supports_accuracy(labels: Sequence[Verdict], said: Sequence[Verdict | None]) -> float:
+    """Balanced accuracy of *supports* against the rest; an unjudged claim counts as wrong."""
+    truth = np.asarray([label is Verdict.SUPPORTS for label in labels])
+    yes = np.asarray([verdict is Verdict.SUPPORTS for verdict in said])
+    no = np.asarray([verdict is not None and verdict is not Verdict.SUPPORTS for verdict in said])
+    recalls = [float(hit[mask].mean()) for hit, mask in ((yes, truth), (no, ~truth)) if mask.any()]
+    return sum(recalls) / len(recalls)
+
+
+def _balanced(yes: npt.NDArray[np.bool_]) -> Floats:
+    share = float(yes.mean())
+    if share in (0.0, 1.0):
+        return np.ones(len(yes))
+    return np.where(yes, 0.5 / share, 0.5 / (1 - share))
+
+
+def _logs(probabilities: Floats) -> Floats:
+    logs: Floats = np.log(np.maximum(probabilities, _FLOOR))
+    return logs
+
+
+def _softmax(logits: Floats) -> Floats:
+    raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+    result: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return result
