@@ -27,6 +27,11 @@ _LINK = re.compile(r"\((?:[^\s()\[\]]|\([^\s()\[\]]{0,200}\))+\)")
 _PARENTHESES = re.compile(rf"\(\s{{0,2}}(?P<word>{_WORD})?(?P<numbers>{_NUMBERS})\)", re.IGNORECASE)
 _SUPERSCRIPT = re.compile(r"[⁰¹²³⁴-⁹]{1,4}(?:[,，˒⁻⁃–-]\s?[⁰¹²³⁴-⁹]{1,4})*")
 _CARET = re.compile(r"\^\{?(?P<numbers>[0-9]{1,3}(?:[,–-]\s?[0-9]{1,3})*)\}?\^?|<sup>(?P<html>[0-9,–\s-]{1,60})</sup>")
+#: A raised number that copying has lowered: "was safe.12 The"; not "Fig.2" and not "p=.05".
+_LOWERED = re.compile(
+    r"(?<=[a-z)%\]]\.)(?<!\b(?i:no|vs|ca|eq|pp)\.)(?<!\b(?i:fig|vol|ref|tab)\.)(?<!\.[a-z]\.)"
+    r"(?P<numbers>[0-9]{1,3}(?:[,–-][0-9]{1,3})*)(?=\s+[A-Z“\"(]|\s*$|\s*\n)"
+)
 _ITEM = re.compile(rf"#?\s{{0,2}}(?P<first>[0-9]{{1,4}})(?:\s{{0,2}}[{_DASH}]\s{{0,2}}(?P<last>[0-9]{{1,4}}))?")
 _CLOSES = {"[": "]", "【": "】", "［": "］"}
 _SEPARATOR = re.compile(r"[,;，、&]|\band\b", re.IGNORECASE)
@@ -193,6 +198,10 @@ def _superscript_markers(text: str, known: Collection[int]) -> Iterable[Marker]:
     for match in _CARET.finditer(text):
         if match["html"] or _may_carry_note(text, match.start()):
             yield from _existing(match, match["html"] or match["numbers"], known)
+    for match in _LOWERED.finditer(text):
+        marker = _marker(match.group(), match.span(), match["numbers"], known)
+        if marker is not None and marker.numbers and not marker.invalid:
+            yield marker
 
 
 def _existing(match: re.Match[str], digits: str, known: Collection[int]) -> Iterable[Marker]:

@@ -21,14 +21,15 @@ _NAMES = (
     r"|cited (?:sources|works|literature|references)|endnotes|footnotes|source list|list of (?:references|sources))"
 )
 _HEADING = re.compile(
-    rf"[ \t]{{0,3}}(?:\#{{1,6}}[ \t]{{0,3}})?[*_]{{0,3}}(?:\d{{1,2}}\.?[ \t])?{_NAMES}[ \t]{{0,2}}[:：]?[*_]{{0,3}}"
+    rf"[ \t]{{0,3}}(?:\#{{1,6}}[ \t]{{0,3}})?[*_]{{0,3}}(?:\d{{1,2}}\.?[ \t])?{_NAMES}"
+    r"(?:[ \t]?\([^()\n]{0,30}\))?[ \t]{0,2}[:：]?[*_]{0,3}"
     r"[ \t]{0,2}(?P<colon>[:：]?)[ \t]*(?P<rest>.*)",
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
     r"[ \t]{0,8}(?:[-*•][ \t]{1,3})?"
     r"(?:\[\^?(?P<square>[0-9]{1,4})\](?:[ \t]?[:.])?|【(?P<lens>[0-9]{1,4})】|\((?P<round>[0-9]{1,4})\)"
-    r"|(?P<dotted>[0-9]{1,4})[.):](?=\s|$)|(?P<raised>[⁰¹²³⁴-⁹]{1,4})[ \t]?)[ \t]*(?P<rest>.*)"
+    r"|(?P<dotted>[0-9]{1,4})\\?[.):](?=\s|$)|(?P<raised>[⁰¹²³⁴-⁹]{1,4})[ \t]?)[ \t]*(?P<rest>.*)"
 )
 _BULLET = re.compile(r"[ \t]{0,8}[-*•–][ \t]{1,3}(?P<rest>.*)")
 _INLINE = re.compile(r"(?<!\S)\[\^?([0-9]{1,4})\][ \t]?[:.]?|(?<!\S)([0-9]{1,3})[.)](?=[ \t])")
@@ -134,11 +135,17 @@ def _headed(text: str, lines: list[_Line], place: int) -> tuple[int, list[tuple[
             gap = False
         elif not found and find_identifiers(line.text):
             found.append((None, line.start, line.end))
-        elif not found or gap:
+        elif not found or (gap and not _only_identifies(line.text)):
             return number_of_line, found
         else:
             found[-1] = (found[-1][0], found[-1][1], line.end)
     return len(lines), found
+
+
+def _only_identifies(line: str) -> bool:
+    """Whether a paragraph holds an identifier and hardly a word besides, so that it belongs to the entry above."""
+    found = find_identifiers(line)
+    return bool(found) and len(line.strip()) - sum(item.span[1] - item.span[0] for item in found) < 20
 
 
 def _inline(text: str, start: int, end: int) -> list[tuple[int | None, int, int]]:

@@ -1,7 +1,10 @@
 """Reading texts that cite: markers, intervals, reference lists, inline identifiers, streams, hostile input."""
 
+import json
 import random
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +12,8 @@ from litrag.citations import CitationStream, Marker, parse_cited_text
 from litrag.errors import InputError
 from litrag.markers import bracket_markers, find_markers
 
+ROOT = Path(__file__).resolve().parent.parent
+ANSWERS = json.loads((ROOT / "data" / "sample_answers.json").read_text(encoding="utf-8"))["answers"]
 FOUR = {1: "33567185", 2: "27633186", 3: "30122305", 4: "31185157"}
 
 
@@ -41,6 +46,7 @@ def texts(text: str, references: dict[int, str] | None = FOUR) -> list[str]:
     ("Weight fell.¹,³", (1, 3)),
     ("Weight fell.¹⁻³", (1, 2, 3)),
     ("Weight fell.^1,2", (1, 2)),
+    ("Weight fell.1,2", (1, 2)),
     ("Weight fell.<sup>1,2</sup>", (1, 2)),
 ])
 def test_every_style_of_marker_is_read_and_taken_out_of_the_text(text: str, expected: tuple[int, ...]) -> None:
@@ -112,6 +118,7 @@ def test_two_numbers_behind_a_statement_are_citations_even_beside_figures(text: 
     "The count was 10^3 cells and x^2 was small.",
     "The compound [18F]FDG and [3H]thymidine were used.",
     "It was shown in [2021] again.",
+    "See fig.2 and no.3 of the set, with p=.04 and e.g.1 more.",
 ])
 def test_enumerations_exponents_units_isotopes_and_years_are_text(text: str) -> None:
     assert all(found == () for found in numbers(text))
@@ -245,6 +252,7 @@ def test_a_linked_number_names_its_record_itself() -> None:
     "**Sources**\n1) Wilding. STEP 1.\n   PMID: 33567185\n2) Marso. 10.1056/NEJMoa1607141.",
     "Sources: [1] Wilding. PMID 33567185; [2] Marso. doi:10.1056/NEJMoa1607141",
     "References: 1. Wilding. PMID 33567185. 2. Marso. doi:10.1056/NEJMoa1607141.",
+    "References (2):\n1\\. Wilding. STEP 1.\n\nPMID: 33567185\n\n2\\. Marso. doi:10.1056/NEJMoa1607141",
     "[1] Wilding. PMID 33567185\n[2] Marso. doi:10.1056/NEJMoa1607141",
     "[^1]: https://pubmed.ncbi.nlm.nih.gov/33567185/\n[^2]: https://doi.org/10.1056/NEJMoa1607141",
 ])
@@ -364,3 +372,13 @@ def test_a_long_unclosed_list_streams_in_milliseconds() -> None:
     started = time.process_time()
     streamed(["[", *(f"{n}, " for n in range(2000))])
     assert time.process_time() - started < 1.0
+
+
+# --- the prepared answers
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer["id"])
+def test_a_prepared_answer_as_plain_text_gives_its_claims_and_their_sources(answer: dict[str, Any]) -> None:
+    listing = "\n".join(f"{entry['n']}. {entry['citation']} PMID {entry['pmid']}" for entry in answer["references"])
+    parsed = parse_cited_text(f"{answer['text']}\n\nReferences\n{listing}\n")
+    found = [(s.text, [entry.pmid for entry in parsed.cites(s)]) for s in parsed.statements]
+    assert found == [(claim["text"], [cited["pmid"] for cited in claim["citations"]]) for claim in answer["claims"]]
+    assert parsed.problems == ()
