@@ -449,7 +449,7 @@ class View:
         )
 
     def _whole(self, record: Record, marks: Sequence[Mark], *, opened: bool) -> str:
-        text = _sectioned(record, marks)
+        text = sectioned(record, marks)
         if opened:
             return f'<div class="lr-body">{text}</div>'
         kind = "digest" if record.digest else "abstract"
@@ -540,7 +540,7 @@ def _located_marks(citation: CheckedCitation, place: int | None) -> list[Mark]:
     return located + [Mark(span, ("lr-d",), place) for span in differing]
 
 
-def _sectioned(record: Record, marks: Sequence[Mark]) -> str:
+def sectioned(record: Record, marks: Sequence[Mark]) -> str:
     """The record's text with its section labels as headings."""
     pieces: list[str] = []
     at = 0
