@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, overload
 
 from litrag.models import Passage, Record, Span
 from litrag.sentences import split
@@ -50,16 +51,39 @@ def embedded_text(title: str, passage_text: str) -> str:
 def passages(record: Record, budget: TokenCounter) -> list[Passage]:
     """The passages of `record`; none when it has no text."""
     title = embedded_title(record, budget)
-    version = record.version
     spans = [span for block in _blocks(record) for span in _windows(record.text, block, title, budget)]
-    return [
-        Passage(
-            passage_id=f"{record.record_id}:{start}-{end}", record_id=record.record_id, pmid=record.pmid,
-            section=record.section_at(end - 1), text=record.text[start:end], start=start, end=end,
-            record_version=version,
-        )
-        for start, end in spans
-    ]
+    return [passage_of(record, span) for span in spans]
+
+
+def passage_of(record: Record, span: Span) -> Passage:
+    """The passage that is `span` of the record's text."""
+    start, end = span
+    return Passage(
+        passage_id=f"{record.record_id}:{start}-{end}", record_id=record.record_id, pmid=record.pmid,
+        section=record.section_at(end - 1), text=record.text[start:end], start=start, end=end,
+        record_version=record.version,
+    )
+
+
+@dataclass(frozen=True)
+class PassageTable(Sequence[Passage]):
+    """Many passages by the places of their records and their spans; each is made when it is asked for."""
+
+    records: Sequence[Record]
+    places: Sequence[int]
+    spans: Sequence[Span]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Passage: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Passage]: ...
+    def __getitem__(self, place: int | slice) -> Passage | list[Passage]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        return passage_of(self.records[self.places[place]], self.spans[place])
 
 
 def _blocks(record: Record) -> list[Span]:

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from litrag.errors import IndexUnusableError, InputError
 from litrag.models import Model
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 _PICKLES = (".pkl", ".pickle")
 _WAIT_SECONDS = 900.0

@@ -173,7 +173,7 @@ def build_of(folder):
     return folder / json.loads((folder / storage.MANIFEST).read_text())["build"]
 
 
-@pytest.mark.parametrize("name", ["records.jsonl", "passages.jsonl", "vectors.faiss", "lexical/vocab.index.json"])
+@pytest.mark.parametrize("name", ["records.jsonl", "passages.json", "vectors.faiss", "lexical/vocab.index.json"])
 @pytest.mark.parametrize("harm", ["older", "half", "gone"])
 def test_a_build_that_is_out_of_step_is_refused(tmp_path, words, three, name, harm):
     build_index(three, tmp_path / "i", embeddings=words)
@@ -219,7 +219,7 @@ def test_a_manifest_cannot_point_outside_its_folder(tmp_path, words, three):
 def test_a_future_format_is_refused(tmp_path, words, three):
     build_index(three, tmp_path / "i", embeddings=words)
     path = tmp_path / "i" / storage.MANIFEST
-    path.write_text(path.read_text().replace('"format_version": 1', '"format_version": 99'))
+    path.write_text(path.read_text().replace(f'"format_version": {storage.FORMAT_VERSION}', '"format_version": 99'))
     with pytest.raises(IndexUnusableError, match="99"):
         load_index(tmp_path / "i", embeddings=words)
 
@@ -230,7 +230,7 @@ def test_a_build_that_fails_leaves_the_old_index_in_place(tmp_path, words, three
     def full_disk(*arguments):
         raise OSError("no space left")
 
-    monkeypatch.setattr("litrag.index.faiss.write_index", full_disk)
+    monkeypatch.setattr("litrag.contents.faiss.write_index", full_disk)
     with pytest.raises(OSError, match="no space"):
         build_index(three[:1], tmp_path / "i", embeddings=words)
     assert len(load_index(tmp_path / "i", embeddings=words).records) == 3
@@ -333,7 +333,7 @@ def test_a_half_written_index_is_rebuilt_from_its_source(tmp_path, home, words):
     path = jsonl(tmp_path / "study.jsonl", [(1, "Relapse was 12%."), (2, "Pain fell.")])
     index = open_index(path, embeddings=words)
     folder = home / "index" / index.name
-    (build_of(folder) / "passages.jsonl").write_bytes(b"")
+    (build_of(folder) / "passages.json").write_bytes(b"")
     (folder / "index.pkl").write_bytes(b"junk")
     assert len(open_index(path, embeddings=words).passages) == 2
     assert not (folder / "index.pkl").exists()

@@ -1,0 +1,95 @@
+"""What an index holds: records, their passages, the vectors and the words of these.
+
+In: records and an embedding model. Out: a value that is saved to and loaded from a folder without pickles. It knows
+nothing of names, locks or whether it is up to date; that is `litrag.index` and `litrag.storage`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import faiss
+
+from litrag.embeddings import PassageEmbeddings
+from litrag.errors import IndexUnusableError, InputError
+from litrag.lexical import LexicalIndex
+from litrag.models import Record
+from litrag.passages import PassageTable, embedded_text, embedded_title, passages
+
+RECORDS, PASSAGES, VECTORS, LEXICAL = "records.jsonl", "passages.json", "vectors.faiss", "lexical"
+
+#: Told the share that is done, 0–1, and what is going on.
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The parts of an index; place n of `passages`, `vectors` and `lexical` is the same passage."""
+
+    records: tuple[Record, ...]
+    passages: PassageTable
+    vectors: Any
+    lexical: LexicalIndex
+
+    @classmethod
+    def make(cls, records: Sequence[Record], embeddings: PassageEmbeddings, progress: Progress | None) -> Contents:
+        """Cut, embed and index `records`."""
+        tell = progress or _silent
+        if len({record.record_id for record in records}) != len(records):
+            raise InputError("Two records have the same id; every record of an index needs its own.")
+        tell(0.0, f"Cutting {len(records)} records into passages")
+        found = [(place, passage) for place, record in enumerate(records) for passage in passages(record, embeddings)]
+        if not found:
+            raise InputError("None of the records has an abstract, so there is nothing to index; add records with text.")
+        titles = [embedded_title(record, embeddings) for record in records]
+        tell(0.05, f"Embedding {len(found)} passages")
+        matrix = embeddings.embed(
+            [embedded_text(titles[place], passage.text) for place, passage in found],
+            lambda done, total: tell(0.05 + 0.85 * done / total, f"Embedded {done} of {total} passages"),
+        )
+        tell(0.9, "Indexing words")
+        vectors = faiss.IndexFlatIP(embeddings.dimension)
+        vectors.add(matrix)
+        table = PassageTable(records, [place for place, _ in found], [(p.start, p.end) for _, p in found])
+        lexical = LexicalIndex.build([f"{records[place].title}\n{passage.text}" for place, passage in found])
+        return cls(tuple(records), table, vectors, lexical)
+
+    def save(self, folder: Path) -> None:
+        with (folder / RECORDS).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(record.model_dump_json() + "\n" for record in self.records)
+        columns = {"record": list(self.passages.places), "start": [start for start, _ in self.passages.spans],
+                   "end": [end for _, end in self.passages.spans]}
+        (folder / PASSAGES).write_text(json.dumps(columns), encoding="utf-8")
+        faiss.write_index(self.vectors, str(folder / VECTORS))
+        self.lexical.save(folder / LEXICAL)
+
+    @classmethod
+    def load(cls, folder: Path) -> Contents:
+        """What `save` wrote; IndexUnusableError when the parts don't belong together."""
+        records = read_stored_records(folder)
+        columns = json.loads((folder / PASSAGES).read_text(encoding="utf-8"))
+        spans = list(zip(columns["start"], columns["end"], strict=True))
+        vectors, lexical = faiss.read_index(str(folder / VECTORS)), LexicalIndex.load(folder / LEXICAL)
+        if not len(columns["record"]) == len(spans) == vectors.ntotal == len(lexical):
+            raise IndexUnusableError(f"The files in {folder} don't belong together; rebuild the index.")
+        return cls(records, PassageTable(records, columns["record"], spans), vectors, lexical)
+
+
+def read_stored_records(folder: Path) -> tuple[Record, ...]:
+    with (folder / RECORDS).open(encoding="utf-8", newline="\n") as lines:
+        return tuple(Record.model_validate_json(line) for line in lines)
+
+
+def corpus_hash(records: Iterable[Record]) -> str:
+    """Hash of all that records say; where they were read from doesn't count."""
+    texts = sorted(record.model_dump_json(exclude={"origin"}) for record in records)
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _silent(share: float, message: str) -> None:
+    """Nobody wants to know."""
