@@ -21,7 +21,8 @@ class Mark:
     reason: str
 
 
-_VERDICT = r"(?:supports?|supported|contradicts?|not[ _]found|partial(?:ly)?|insufficient)"
+_VERDICT = r"(?:supports|supported|contradicts|contradicted|not[ _]found)"
+_ORDER = "answer|reply|respond|output|return|rate|label|mark|judge|classify|score|record|vote|say|set"
 _MACHINE = r"(?:automated|automatic|ai|a\.i\.|llm|machine|language[ -]model|gpt|claude|chatbot|model)"
 _TOLD = (
     (r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,40}\b(?:above|previous|prior|preceding|earlier|all|"
@@ -29,23 +30,24 @@ _TOLD = (
      r"above)\b[^.!?\n]*", "asks to ignore instructions"),
     (r"\b(?:ignore|disregard|forget)\s+(?:everything|all|the|what is)\s*(?:above|before|that came before)\b[^.!?\n]*",
      "asks to ignore instructions"),
-    (rf"\b(?:answer|reply|respond|output|return|rate|label|mark|judge|classify|score|record|vote|say|set)\b"
-     rf"[^.!?\n]{{0,60}}\b(?:with|as|is|to|only|:|=)?\s*[\"'“‘`]?{_VERDICT}[\"'”’`]?\b(?=[^.\n]{{0,40}}"
-     rf"(?:[.!\n]|$|only|claim|verdict|always|regardless|study|field))[^.!?\n]*", "asks for a verdict"),
+    (rf"\b(?:{_ORDER})\s+(?:[^.!?\n]{{0,60}}?\s(?:as|with|to|is|word|only|always)\s+|[:=]\s*)?[\"'“‘`]?{_VERDICT}"
+     r"[\"'”’`]?\b(?!\s+by\b)[^.!?\n]*", "asks for a verdict"),
+    (rf"\bverdict\s+(?:here\s+)?(?:is|must be|should be|[:=])\s*(?:always\s+)?[\"'“‘`]?{_VERDICT}\b[^.!?\n]*",
+     "asks for a verdict"),
     (rf"\b(?:note|message|instructions?|attention|notice|dear|hint|hello|hey)\b[^.!?\n]{{0,15}}\b(?:to|for|,)?\s*"
      rf"(?:all|any|the)?\s*{_MACHINE}\s*(?:readers?|reviewers?|systems?|judges?|assistants?|graders?|models?|agents?|"
      r"raters?|checkers?)?\s*[:,–-][^.!?\n]*", "speaks to automated readers"),
     (r"\b(?:you are|act as|pretend to be|you must act as)\s+(?:now\s+)?(?:an?\s+|the\s+)?(?:helpful\s+)?(?:ai\b|"
      r"assistant|language model|judge|grader|dan\b|chatbot|system|unrestricted)[^.!?\n]*",
      "gives the reader a role"),
-    (r"(?m)(?:^|(?<=[.!?>\]\n])\s*)(?:system|assistant|user|human|developer)\s*(?:prompt|message)?\s*:[^.!?\n]*[.!?]?",
+    (r"(?:(?<=\n)|(?<=>))[ \t]{0,9}(?:system|assistant|user|human|developer)\s*(?:prompt|message)?\s*:[^.!?\n]*[.!?]?",
      "imitates a system message"),
-    (r"<\s*/?\s*(?:passage|source|sources|document|documents|context|claim|quote|question|system|assistant|user|human|"
-     r"instructions?|tool_result|tool_use|tool_call|function_calls?|function_results?|invoke|result|antml:\w+|"
+    (r"<[ \t]{0,3}/?[ \t]{0,3}(?:passage|sources?|documents?|context|claim|quote|question|system|assistant|user|"
+     r"human|instructions?|tool_result|tool_use|tool_call|function_calls?|function_results?|invoke|result|antml:\w+|"
      r"\|im_(?:start|end)\||\|endoftext\|)[^>]{0,80}>", "imitates the marks of a prompt"),
     (r"\[/?(?:INST|SYS|SYSTEM)\]|<<\s*/?SYS\s*>>|<\|[a-z_]{2,30}\|>|```\s*(?:system|json|tool)\b[^`]{0,200}(?:```)?",
      "imitates the marks of a prompt"),
-    (r"[{,]\s*[\"“](?:verdict|tool_use_id|tool_calls?|tool_result|role|insufficient_evidence|deciding_phrase)[\"”]\s*:"
+    (r"[{,]\s{0,9}[\"“](?:verdict|tool_use_id|tool_calls?|tool_result|role|insufficient_evidence|deciding_phrase)[\"”]\s*:"
      r"[^}\n]{0,160}\}?", "imitates a tool result"),
     (r"\b(?:tool|function)[ _](?:result|output|response|call)\b\s*(?:[:=]|returned)[^.!?\n]*",
      "imitates a tool result"),

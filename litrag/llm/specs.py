@@ -96,7 +96,8 @@ def what_leaves(generator: str, judge: str, settings: Settings) -> str:
             sent.append(f"claims, quotes and the abstracts they cite go to {_recipient(part, settings)}")
     if not sent:
         return "Nothing leaves this machine: answers are extracted and judged here."
-    return (" and ".join(dict.fromkeys(sent))).capitalize() + ". Keys are sent to their own provider only."
+    said = " and ".join(dict.fromkeys(sent))
+    return f"{said[0].upper()}{said[1:]}. Keys are sent to their own provider only."
 
 
 def parts(judge: str) -> list[str]:
