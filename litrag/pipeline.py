@@ -13,6 +13,7 @@ from time import perf_counter
 
 from litrag.config import settings
 from litrag.errors import InputError, LitRAGError
+from litrag.evidence_map import conflicts_of
 from litrag.generate import Generator, open_generator
 from litrag.grounding import ClaimInput, Progress, ground_claims
 from litrag.index import Index, open_index
@@ -59,8 +60,10 @@ def ask(
     clock.lap("writing")
     items = _claim_inputs(draft, {hit.passage.passage_id: hit.passage.record_id for hit in hits})
     records = _records(items, hits, index.records)
-    claims = ground_claims(items, records, judge, progress=report)
-    clock.lap("checking")
+    claims = ground_claims(items, records, judge, progress=clock.after("locating", report))
+    clock.lap("judging")
+    claims = conflicts_of(question, claims, records)
+    clock.lap("comparing")
     sources = _sources(claims, hits, records)
     return AuditedAnswer(
         run_id=_new_id(), kind="ask", question=question, claims=_numbered(claims, sources), sources=sources,
@@ -94,9 +97,11 @@ def verify(
     if not items:
         raise InputError("the text holds no statement to verify; paste an answer that cites abstracts as [n] or PMID")
     clock.lap("reading")
-    claims = ground_claims(items, index.records, judge, progress=report, second_look=True)
+    claims = ground_claims(
+        items, index.records, judge, progress=clock.after("locating", report), second_look=True
+    )
     claims = [c.model_copy(update={"note": claim_notes.get(c.claim_id, c.note)}) for c in claims]
-    clock.lap("checking")
+    clock.lap("judging")
     claims = find_better_sources(claims, index, judge)
     clock.lap("searching")
     sources = _sources(claims, (), index.records)
@@ -186,6 +191,16 @@ class _Clock:
         now = perf_counter()
         self.laps[stage] = round(now - self._last, 6)
         self._last = now
+
+    def after(self, stage: str, report: Progress) -> Progress:
+        """Progress that also takes the stage's time when its last item is reported."""
+
+        def watched(name: str, done: int, total: int) -> None:
+            if name == stage and done == total:
+                self.lap(stage)
+            report(name, done, total)
+
+        return watched
 
 
 def _new_id() -> str:

@@ -144,20 +144,21 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
 
 def focus_terms(question: str) -> list[Term]:
     """The content terms of a question in the order they stand; known phrases of two or three words first."""
-    words = _WORD.findall(question.lower())
+    written = _WORD.findall(question)
+    words = [word.lower() for word in written]
     table, terms, seen = _synonyms(), list[Term](), set[str]()
     place = 0
     while place < len(words):
         length = next((n for n in (3, 2) if _phrase(words, place, n) in table), 1)
         form = _phrase(words, place, length)
         known = form in table
-        text = " ".join(words[place : place + length])
+        text, shown = (" ".join(group[place : place + length]) for group in (words, written))
         place += length
         skip = not known and (len(text) < 3 or text in _ignored() or form.strip() in _ignored())
         if skip or form in seen or not form.strip():
             continue
         seen.add(form)
-        terms.append(Term(text=re.sub(r"['’]s$", "", text), forms=table.get(form, (form,))))
+        terms.append(Term(text=re.sub(r"['’]s$", "", shown), forms=table.get(form, (form,))))
     return terms
 
 

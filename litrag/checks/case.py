@@ -117,7 +117,7 @@ def content(text: str) -> frozenset[str]:
 
 def open_case(claim: str, text: str) -> Case:
     """Lay a claim beside a source text."""
-    units = _units(text)
+    units = units_of(text)
     words = content(claim)
     arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"}
     weight = {
@@ -136,7 +136,7 @@ _CLAUSE = re.compile(
 
 
 @lru_cache(maxsize=512)
-def _units(text: str) -> tuple[Unit, ...]:
+def units_of(text: str) -> tuple[Unit, ...]:
     """Sentences that report something, cut into clauses where each clause has figures and words of its own."""
     found: list[Unit] = []
     for start, end in split(text):

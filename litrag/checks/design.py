@@ -35,7 +35,8 @@ _POLES: tuple[tuple[str, str, str], ...] = (
      r"\b(?:once|twice)?[ -]?weekly\b|\b(?:once|twice) a week\b|\b(?:every|per|each) week\b"),
 )
 _EXCLUSION = re.compile(
-    r"\bexclu\w+|\bcould(?: not|n't)|\bnot (?:studied|tested|eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
+    r"\bexclu\w+|\bcould(?: not|n't)|"
+    r"\bnot (?:studied|tested|eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
 )
 #: Sentences about what a study is not, or doesn't show: they assert nothing of its own population or design.
 _DISCLAIMER = re.compile(
@@ -44,10 +45,16 @@ _DISCLAIMER = re.compile(
 )
 
 
+def asserted_of(text: str) -> str:
+    """The text, folded, without the sentences about what its study is not or doesn't show."""
+    plain = fold(text)
+    return " ".join(plain[s:e] for s, e in split(text) if not _DISCLAIMER.search(plain[s:e]))
+
+
 def check_poles(case: Case) -> Iterable[Finding]:
     """Population, design, route and frequency: the claim must not name the opposite of the source's only one."""
     claim, source = fold(case.claim), fold(case.text)
-    asserted = " ".join(source[s:e] for s, e in split(case.text) if not _DISCLAIMER.search(source[s:e]))
+    asserted = asserted_of(case.text)
     for kind, one, other in _POLES:
         for said, opposite in ((one, other), (other, one)):
             here, there = re.search(said, claim, re.I), re.search(opposite, source, re.I)

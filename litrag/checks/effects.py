@@ -58,6 +58,11 @@ def direction(text: str) -> str | None:
     return None if up == down else "up" if up else "down"
 
 
+def no_effect(text: str) -> bool:
+    """Whether the words say that no effect was shown."""
+    return bool(_NO_EFFECT.search(fold(text)))
+
+
 def _treatment_direction(text: str, treatment: str | None) -> str | None:
     """Direction as said of the treatment: turned round when the text speaks for the other arm."""
     said = direction(text)
