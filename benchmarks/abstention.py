@@ -18,7 +18,7 @@ import numpy as np
 
 from litrag.config import PROJECT
 from litrag.embeddings import open_embeddings
-from litrag.generate import MIN_SIMILARITY, MIN_TERM_COVERAGE, coverage_of
+from litrag.extractive import MIN_SIMILARITY, MIN_TERM_COVERAGE, coverage_of
 from litrag.index import build_index
 from litrag.models import Record, Section
 

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from litrag.config import PROJECT, SAMPLE_CORPUS
-from litrag.generate import ExtractiveGenerator
+from litrag.extractive import ExtractiveGenerator
 from litrag.index import build_index
 from litrag.ingest import read_records
 from litrag.judges import open_judge

@@ -110,13 +110,20 @@ def spans_are_exact(row: Row, location: Location) -> bool:
         wanted = [_bare(piece) for piece in re.split(r"\s*[\[(]?(?:…|\.\.\.|\. \. \.)[\])]?\s*", row.quote)]
         return [_bare(piece) for piece in pieces] == [piece for piece in wanted if piece]
     start, end = location.spans[0][0], location.spans[-1][1]
-    return not re.search(r"\w", row.text[row.start:start]) and not re.search(r"\w", row.text[end:row.end])
+    before, after = row.text[row.start:start], row.text[end:row.end]
+    if row.kind == "aside left out":
+        after = re.sub(r"^\s*\([^()]*\)", "", after)
+    return not re.search(r"\w", before + after)
 
 
 def _stands_again(row: Row, location: Location) -> bool:
     """Whether the spans lie at another copy of the very same sentence."""
     start, end = location.spans[0][0], location.spans[-1][1]
-    return _bare(row.text[start:end]) == _bare(row.text[row.start:row.end]) or _bare(row.quote) == _bare(row.text[start:end])
+    return _letters(row.text[start:end]) in (_letters(row.text[row.start:row.end]), _letters(row.quote))
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).lower()
 
 
 def _bare(text: str) -> str:

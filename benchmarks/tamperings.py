@@ -453,23 +453,32 @@ def line_hyphens(rng: random.Random, at: Setting) -> str | None:
 
 
 _BRITISH = (
-    ("tumor", "tumour"), ("hemo", "haemo"), ("hema", "haema"), ("emia", "aemia"), ("edema", "oedema"), ("behavior", "behaviour"),
-    ("randomized", "randomised"), ("center", "centre"), ("pediatric", "paediatric"), ("estrogen", "oestrogen"), ("analyzed", "analysed"),
-    ("fetal", "foetal"), ("color", "colour"), ("ization", "isation"), ("ized", "ised"), ("izing", "ising"), ("labeled", "labelled"),
-    ("fiber", "fibre"), ("liter", "litre"), ("esophag", "oesophag"), ("diarrhea", "diarrhoea"), ("orthopedic", "orthopaedic"),
-    ("gynecolog", "gynaecolog"), ("anesthe", "anaesthe"), ("favor", "favour"), ("program ", "programme "), ("etiolog", "aetiolog"),
-    ("glycemic", "glycaemic"), ("ischemic", "ischaemic"), ("signaling", "signalling"), ("sulf", "sulph"), ("leukemia", "leukaemia"),
-    ("celiac", "coeliac"), ("defense", "defence"), ("gray", "grey"), ("aging", "ageing"), ("enrollment", "enrolment"),
+    (r"tumor", "tumour"), (r"\bhemo", "haemo"), (r"\bhemato", "haemato"), (r"(?<=[cn])emia", "aemia"), (r"\bedema", "oedema"),
+    (r"behavior", "behaviour"), (r"(?<=[a-z]{4})iz(?=ed\b|ing\b|ation)", "is"), (r"\bcenter(?=s?\b)", "centre"),
+    (r"pediatric", "paediatric"), (r"\bestr(?=ogen|adiol)", "oestr"), (r"analyz(?=ed|ing)", "analys"), (r"\bfetal\b", "foetal"),
+    (r"\bcolor", "colour"), (r"labeled", "labelled"), (r"\bfiber(?=s?\b)", "fibre"), (r"\besophag", "oesophag"),
+    (r"diarrhea", "diarrhoea"), (r"orthopedic", "orthopaedic"), (r"gynecolog", "gynaecolog"), (r"anesthe", "anaesthe"),
+    (r"\bfavor", "favour"), (r"\bprogram(?=s?\b)", "programme"), (r"\betiolog", "aetiolog"), (r"glycemi", "glycaemi"),
+    (r"ischemi", "ischaemi"), (r"signaling", "signalling"), (r"sulf", "sulph"), (r"leukemi", "leukaemi"), (r"\bceliac", "coeliac"),
+    (r"defense", "defence"), (r"\bgray\b", "grey"), (r"\baging\b", "ageing"), (r"\benrollment", "enrolment"),
+    (r"modeling", "modelling"), (r"\btoward\b", "towards"),
+)
+_AMERICAN = (
+    (r"tumour", "tumor"), (r"haem", "hem"), (r"aemi", "emi"), (r"oedema", "edema"), (r"behaviour", "behavior"),
+    (r"(?<=[a-z]{4})is(?=ed\b|ing\b|ation)(?<!rais)(?<!prac)(?<!exerc)(?<!compr)(?<!compris)(?<!superv)", "iz"),
+    (r"centre", "center"), (r"paed", "ped"), (r"oestr", "estr"), (r"foet", "fet"), (r"colour", "color"),
+    (r"labelled", "labeled"), (r"fibre", "fiber"), (r"oesoph", "esoph"), (r"diarrhoea", "diarrhea"), (r"favour", "favor"),
+    (r"programme", "program"), (r"aetiolog", "etiolog"), (r"ischaem", "ischem"), (r"sulph", "sulf"), (r"litre", "liter"),
 )
 
 
 def british(rng: random.Random, at: Setting) -> str | None:
+    """The other side's spelling, whichever side the sentence is on."""
     new = at.sentence
-    for american, other in _BRITISH:
-        old, fresh = (american, other) if other not in at.sentence else (other, american)
-        new = re.sub(rf"(?<![aoAO]){old}" if old == american else old, fresh, new)
-    new = re.sub(r"\b(s|pr)ise(d?)\b", r"\1ize\2", new) if "size" in at.sentence or "prize" in at.sentence else new
-    return _changed(new, at) if not re.search(r"\b\w{0,3}(?:sised?|prised?)\b", new) else None
+    pairs = _AMERICAN if any(re.search(old, new) for old, _ in _AMERICAN) else _BRITISH
+    for old, fresh in pairs:
+        new = re.sub(old, fresh, new)
+    return _changed(new, at)
 
 
 def typo(rng: random.Random, at: Setting) -> str | None:
@@ -495,8 +504,8 @@ def comma_end(rng: random.Random, at: Setting) -> str | None:
 
 
 _HEAVY = re.compile(
-    r"\d|\b(?:no|not|never|nor|neither|without|cannot|only|except|fail\w*|lack\w*|absen\w*|unless|placebo|controls?|groups?|arms?|"
-    r"two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|more|less|fewer|higher|lower|increas\w*|decreas\w*|reduc\w*|"
+    r"\d|\b(?:no|non|not|never|nor|neither|without|cannot|only|except|fail\w*|lack\w*|absen\w*|unless|placebo|controls?|groups?|arms?|"
+    r"two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|billion|warfarin|aspirin|insulin|heparin|morphine|more|less|fewer|higher|lower|increas\w*|decreas\w*|reduc\w*|"
     r"unlikely|unable|excluding|rather|instead|men|women|male|female|males|females|adults|children|infants|half|twice|"
     r"hardly|rarely|seldom|\w+(?:mab|nib|statin|glutide|pril|sartan|olol|formin|gliptin|vir|mycin|cillin|azole|platin|taxel|tide))\b|n't",
     re.IGNORECASE,
@@ -589,7 +598,7 @@ def unit_spacing(rng: random.Random, at: Setting) -> str | None:
 def thousands(rng: random.Random, at: Setting) -> str | None:
     new = re.sub(r"(?<![\d.,])(\d{1,3}),(\d{3})(?![\d,])", rng.choice([r"\1\2", "\\1 \\2", "\\1\u2009\\2", "\\1\u202f\\2"]), at.sentence)
     if new == at.sentence:
-        new = re.sub(r"(?<![\d.,/-])([1-9]\d?)(\d{3})(?![\d.,/-])", r"\1,\2", at.sentence)
+        new = re.sub(r"(?<![\w.,/-])([1-9]\d?)(\d{3})(?![\w.,/-])", r"\1,\2", at.sentence)
     return _changed(new, at)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from litrag.config import PROJECT
 from litrag.evidence_map import independent, outcome_of, same_trial, stance
-from litrag.generate import ExtractiveGenerator
+from litrag.extractive import ExtractiveGenerator
 from litrag.judges import open_judge
 from litrag.pipeline import ask
 

@@ -3,7 +3,7 @@
 import pytest
 
 from litrag.errors import InputError
-from litrag.generate import ExtractiveGenerator
+from litrag.extractive import ExtractiveGenerator
 from litrag.grounding import ClaimInput
 from litrag.judges import open_judge
 from litrag.models import AuditedAnswer, Citation, Draft, Statement, Verdict

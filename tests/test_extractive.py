@@ -6,7 +6,8 @@ import pytest
 
 from litrag.config import PROJECT
 from litrag.errors import InputError
-from litrag.generate import ExtractiveGenerator, open_generator
+from litrag.extractive import ExtractiveGenerator
+from litrag.generate import open_generator
 from litrag.models import Hit, Notice
 
 QUESTIONS = json.loads((PROJECT / "data" / "sample_questions.json").read_text("utf-8"))
