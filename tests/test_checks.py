@@ -110,3 +110,9 @@ def test_no_true_case_about_the_sample_corpus_is_held_wrong(sample_records):
     alarms = [case["claim"] for case in true if check_claim(case["claim"], by_pmid[case["pmid"]].text)]
     assert len(true) >= 60
     assert alarms == []
+
+
+def test_a_comparison_of_groups_that_the_source_does_not_make_is_not_in_it():
+    text = "Weight loss was seen in both women and men. Weight fell by 9% with semaglutide."
+    assert _first("Women lost more weight than men.", text) == ("population", Verdict.NOT_FOUND)
+    assert check_claim("Women lost more weight than men.", "Women lost more weight than men did (11% vs 8%).") == []

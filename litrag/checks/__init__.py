@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from litrag.checks.case import Case, open_case
-from litrag.checks.design import check_drugs, check_groups, check_overreach, check_poles
+from litrag.checks.design import check_drugs, check_group_comparison, check_groups, check_overreach, check_poles
 from litrag.checks.effects import check_direction, check_signed_change, check_significance, check_superiority
 from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading
 from litrag.models import Finding, Verdict
@@ -18,7 +18,7 @@ from litrag.models import Finding, Verdict
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
     check_direction, check_signed_change, check_significance, check_superiority,
-    check_poles, check_groups, check_drugs, check_overreach,
+    check_poles, check_groups, check_group_comparison, check_drugs, check_overreach,
 )
 
 _GRAVITY = {Verdict.CONTRADICTS: 0, Verdict.NOT_FOUND: 1, Verdict.PARTIAL: 2}

@@ -95,6 +95,37 @@ def check_groups(case: Case) -> Iterable[Finding]:
             )
 
 
+_PAIRED_GROUPS = (
+    ("women with men", r"\b(?:women|females?)\b", r"\b(?:men|males?)\b"),
+    ("older with younger people", r"\bolder\b", r"\byounger\b"),
+)
+
+
+def check_group_comparison(case: Case) -> Iterable[Finding]:
+    """A claim that compares two groups of people needs a sentence that speaks of both."""
+    claim = fold(case.claim)
+    if not re.search(r"\bthan\b|\bcompared\b|\bversus\b|\bvs\b", claim, re.IGNORECASE):
+        return
+    for name, one, other in _PAIRED_GROUPS:
+        here = re.search(one, claim, re.I)
+        if not here or not re.search(other, claim, re.I):
+            continue
+        if any(
+            re.search(one, unit.text, re.I) and re.search(other, unit.text, re.I) and _COMPARES.search(unit.text)
+            for unit in case.units
+        ):
+            continue
+        yield Finding(
+            kind="population", verdict=Verdict.NOT_FOUND, claim_span=here.span(),
+            message=f"the source doesn't compare {name}",
+        )
+
+
+_COMPARES = re.compile(
+    r"\bthan\b|\bcompared\b|\bversus\b|\bvs\b|\bdiffer\w*|\bsimilar\w*|\binteraction\b|\bmore in\b|\bless in\b", re.I
+)
+
+
 def check_drugs(case: Case) -> Iterable[Finding]:
     """A drug in the claim that the source never names."""
     source = fold(case.text).lower()
