@@ -110,6 +110,15 @@ def kill_at(child: subprocess.Popen[bytes], log: Path, judged: int) -> int:
     return lines(log)
 
 
+def show_difference(whole: Path, broken: Path) -> None:
+    """Print the first result that differs, for whoever has to find out why."""
+    pairs = zip(whole.read_text(encoding="utf-8").splitlines(), broken.read_text(encoding="utf-8").splitlines(), strict=False)
+    for one, two in pairs:
+        if one != two:
+            print(f"unbroken: {one}\nresumed:  {two}")
+            return
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--claims", type=int, default=5000)
@@ -144,6 +153,8 @@ def compare(home: Path, claims: int, kills: int, judge: str) -> int:
     lost = len(asked[whole].keys() - asked[broken].keys())
     same = all((whole / name).read_bytes() == (broken / name).read_bytes() for name in RESULTS)
     rows = lines(broken / "results.jsonl")
+    if not same:
+        show_difference(whole / "results.jsonl", broken / "results.jsonl")
     table = [
         ("claims", claims), ("judge", judge), ("judgements, unbroken run", judgements),
         ("killed (SIGKILL) after judgements", ", ".join(map(str, at))), ("judgements made twice", twice),

@@ -110,7 +110,8 @@ def parse_cited_text(text: str, references: Mapping[int, str] | None = None) -> 
     own = find_references(text)
     entries, problems = _entries(own, references)
     known = {entry.n for entry in entries} if entries or references is not None else None
-    hidden = sorted([*own.spans, *_headings(text, own.spans)])
+    headings = _headings(text, own.spans)
+    hidden = sorted([*own.spans, *headings])
     body = _masked(text, hidden)
     markers = find_markers(body, known)
     cites = _cites(body, markers)
@@ -121,7 +122,7 @@ def parse_cited_text(text: str, references: Mapping[int, str] | None = None) -> 
     problems += _problems(markers, cites, entries, homeless)
     return CitedText(
         statements=tuple(statements), references=tuple(entries), problems=tuple(dict.fromkeys(problems)),
-        list_spans=own.spans, other=tuple(span for span in hidden if span not in own.spans),
+        list_spans=own.spans, other=tuple(headings),
     )
 
 
@@ -150,7 +151,9 @@ def _given(n: int, value: str) -> ReferenceEntry:
 
 
 def _headings(text: str, taken: tuple[Span, ...]) -> list[Span]:
-    return [m.span() for m in _HEADING.finditer(text) if not any(a <= m.start() < b for a, b in taken)]
+    starts = [start for start, _ in taken]
+    found = [match.span() for match in _HEADING.finditer(text)]
+    return [(a, b) for a, b in found if not (place := bisect_right(starts, a)) or taken[place - 1][1] <= a]
 
 
 def _masked(text: str, hidden: list[Span]) -> str:

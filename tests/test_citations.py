@@ -356,6 +356,7 @@ def test_a_stream_loses_nothing_but_markers() -> None:
 @pytest.mark.parametrize("unit", [
     "[", "[1", "[1,", "[1] ", "[1]\n", "(1", "[[1", "[1](", "PMID ", "PMID 1,", "10.1234/", "doi:10.1234/a)", "¹", "^1",
     "<sup>", "References\n", "Sources: [1] ", "1. a\n", "# a\n", "【", "[1](a", "(see ", "A fell [1]. ",
+    "# a\n\nReferences\n[1] x\n\ny\n",
 ])
 def test_hostile_text_costs_linear_time(unit: str) -> None:
     def seconds(length: int) -> float:
