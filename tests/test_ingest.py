@@ -99,6 +99,18 @@ def test_bad_lines_are_rejected_by_number_and_cost_no_other_line(tmp_path):
     assert report.in_words() == "3 records read, 5 rejected, 1 with a field left out"
 
 
+def test_numbers_from_a_table_are_taken_as_the_ids_they_stand_for(tmp_path):
+    path = written(tmp_path, "t.jsonl", ['{"pmid": 31234567.0, "title": "Two\\nlines", "text": "T.", "doi": NaN}'])
+    (record,) = read_records(path)
+    assert (record.pmid, record.title, record.doi) == ("31234567", "Two lines", None)
+
+
+def test_a_yaml_bomb_is_rejected_without_being_written_out(tmp_path):
+    levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30))
+    report = read_records(written(tmp_path, "bomb.md", f"---\na0: &a0 [x]\n{levels}title: *a29\n---\n## A\nText."))
+    assert [(r.field, len(r.reason) < 300) for r in report.rejected] == [("title", True)]
+
+
 def test_a_line_that_is_not_utf8_is_rejected_alone(tmp_path):
     lines = b'{"id": 1, "text": "caf\xe9"}\n{"id": 2, "text": "caf\xc3\xa9"}\n'
     report = read_records(written(tmp_path, "a.jsonl", lines))

@@ -7,7 +7,9 @@ refused; an unusable side field is left out and reported, and the record is kept
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -38,6 +40,9 @@ LISTS = ("authors", "nct", "publication_types", "funding", "mesh", "urls", "over
 STRINGS = ("pmcid", "doi", "study", "journal", "volume", "issue", "pages", "language", "vernacular_title")
 BETWEEN_SECTIONS = "\n\n"
 
+_brief = reprlib.Repr()
+_brief.maxlevel = 2
+
 _LABEL = re.compile(r"(?:(?<=[.!?)\]]\s)|\A|(?<=\n))([A-Z][A-Z /&,-]{2,60}):\s+")
 
 
@@ -67,7 +72,7 @@ def record_from(row: Mapping[str, Any], *, file: str, place: str) -> Iterator[Re
 
 def _build(row: Mapping[str, Any], origin: str, leave_out: Callable[[str, str], None]) -> Record:
     text, sections = _text(row)
-    title = _string("title", _pick(row, "title") or "")
+    title = " ".join(_string("title", _pick(row, "title") or "").split())
     if not title and not text:
         raise FieldError("title", "neither a title nor an abstract; a record needs one of them")
     if not text:
@@ -92,21 +97,28 @@ def _build(row: Mapping[str, Any], origin: str, leave_out: Callable[[str, str], 
 
 
 def _pick(row: Mapping[str, Any], name: str) -> Any:
-    return next((row[key] for key in ALIASES.get(name, (name,)) if row.get(key) is not None), None)
+    values = (row.get(key) for key in ALIASES.get(name, (name,)))
+    return next((value for value in values if value is not None and not _is_nan(value)), None)
+
+
+def _is_nan(value: Any) -> bool:
+    """How tables that were written as JSON spell a missing value."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _string(field: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise FieldError(field, f"must be text, got {_shown(value)}")
-    text = str(value).strip()
+    whole = isinstance(value, float) and value.is_integer()
+    text = str(int(value) if whole else value).strip()
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise FieldError(field, "holds half a character (a lone surrogate); save the file as UTF-8")
     return text.replace("\x00", "")
 
 
 def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "…"
+    """The value for a message; never written out whole, since YAML aliases can make it endlessly long."""
+    return _brief.repr(value)
 
 
 def _text(row: Mapping[str, Any]) -> tuple[str, tuple[Section, ...]]:
