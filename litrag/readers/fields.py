@@ -118,7 +118,8 @@ def _string(field: str, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     """The value for a message; never written out whole, since YAML aliases can make it endlessly long."""
-    return _brief.repr(value)
+    shown = _brief.repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "…"
 
 
 def _text(row: Mapping[str, Any]) -> tuple[str, tuple[Section, ...]]:
