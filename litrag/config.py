@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     llm_longest_wait: float = Field(
         default=30.0, ge=0, description="Longest wait, also when the provider asks for a longer one.",
     )
-    llm_concurrency: int = Field(default=8, ge=1, le=64, description="Claims judged at the same time.")
+    llm_concurrency: int = Field(default=8, ge=1, le=64, description="Calls to one provider at the same time.")
     budget_usd: float | None = Field(
         default=1.0, ge=0, description="US dollars that one answer may cost; none for no limit.",
     )

@@ -77,7 +77,7 @@ def _llm_judge(spec: str, settings: Settings, temperature: float, vote: int = 0)
 
 def _caller(spec: str, settings: Settings) -> Caller:
     from litrag.llm.prices import price_of
-    from litrag.llm.retry import Caller, Gate
+    from litrag.llm.retry import Caller, shared_gate
 
     place = endpoint(spec, settings)
-    return Caller(place, settings, price_of(place, settings), Gate())
+    return Caller(place, settings, price_of(place, settings), shared_gate(place.url, settings.llm_concurrency))

@@ -44,7 +44,7 @@ def probe(spec: str, settings: Settings) -> Probe:
 
 
 def _call(place: Endpoint, settings: Settings) -> bool:
-    caller = Caller(place, settings, None, Gate())
+    caller = Caller(place, settings, None, Gate(1))
     look = _known_to_claude if place.anthropic else _listed
     known, _, _ = caller.call(
         lambda: (look(place, settings), Usage()), characters=0, max_tokens=0, budget=Budget(None),

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from litrag.config import Settings
@@ -48,9 +49,10 @@ class Trouble:
 
 
 class Gate:
-    """Makes all callers of one provider wait when it has asked one of them to."""
+    """What all callers of one provider share: how many may call at once, and a wait that it asked one of them for."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int) -> None:
+        self.slots = threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
         self._open_at = 0.0
 
@@ -62,6 +64,12 @@ class Gate:
         """Sleep until the gate is open; spread out, so that callers don't all return at once."""
         while (remaining := self._open_at - time.monotonic()) > 0:
             time.sleep(remaining * random.uniform(1.0, 1.2))
+
+
+@lru_cache(maxsize=64)
+def shared_gate(url: str, at_once: int) -> Gate:
+    """The process's one gate to a provider."""
+    return Gate(at_once)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,8 @@ class Caller:
             budget.set_aside(aside)
             cost, trouble = 0.0, None
             try:
-                value, usage = attempt()
+                with self.gate.slots:
+                    value, usage = attempt()
                 cost = self.price.cost(usage) if self.price else 0.0
                 return value, usage, cost if self.price else None
             except self.errors() as error:

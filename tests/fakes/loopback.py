@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 import time
 from collections import deque
@@ -99,8 +100,7 @@ class LoopbackServer:
         self.busiest = 0
         self._under_way = 0
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
+        self._http = _Listener(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
     # --- what a subclass provides
@@ -152,6 +152,17 @@ class LoopbackServer:
     def ended(self) -> None:
         with self._lock:
             self._under_way -= 1
+
+
+class _Listener(ThreadingHTTPServer):
+    """Takes many connections at once; a client that goes away is no news."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _handler(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
