@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from .models import Model, Span, Verdict
+from .models import Model, Record, Span, Verdict
 
 
 class Reason(StrEnum):
@@ -82,18 +82,6 @@ class Reviewer(Model):
         return self.role is Role.ADJUDICATOR
 
 
-class Study(Model):
-    """What is said about the source beside its text."""
-
-    name: str = ""
-    title: str = ""
-    journal: str | None = None
-    year: int | None = None
-    publication_types: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-    doi: str | None = None
-
-
 class Item(Model):
     """A claim, one citation of it and the cited text, frozen: everything to be judged, nothing of the judge."""
 
@@ -109,11 +97,15 @@ class Item(Model):
     record_id: str
     pmid: str | None
     passage_id: str
-    passage_text: str
+    record: Record
     quote_text: str
     quote_spans: tuple[Span, ...]
-    study: Study
     needed: int
+
+    @property
+    def passage_text(self) -> str:
+        """The text to be judged by: all that is stored of the record."""
+        return self.record.text
 
 
 class Event(Model):

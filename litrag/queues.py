@@ -6,17 +6,25 @@ screen is leased for a while, so that nobody labels in vain.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from itertools import combinations
 from statistics import median
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, update
 
+from .agreement import Table, kappa, krippendorff_alpha
+from .estimates import Estimate
 from .labels import Item, Status
 from .models import Judgement, Model
 from .reviews import REVIEWERS_PER_ITEM, Store, as_item, cited, item_id_of
 from .sampling import Candidate, draw
 from .tables import adjudications, assignments, events, items, labels, now, runs, stamp
+
+#: Pairs below which an agreement figure is not worth a conclusion.
+TOO_FEW = 30
 
 #: Minutes for which an opened item is kept for the reviewer who opened it.
 LEASE_MINUTES = 30
@@ -109,6 +117,31 @@ def _uncertainty(judgement: Judgement) -> float:
     if judgement.verdict is None or judgement.unsure:
         return 1.0
     return 0.5 if judgement.confidence is None else 1 - judgement.confidence
+
+
+def reviewer_agreement(store: Store) -> list[tuple[str, Estimate]]:
+    """How far reviewers agree on blind labels: kappa per pair, and alpha over all when there are more than two.
+
+    Labels that were given or revised after the verdict was shown are left out: they agree with the judge, too.
+    """
+    query = select(items.c.item_id, items.c.question_id, labels.c.reviewer_id, labels.c.blind_verdict)
+    blind = query.join(labels, labels.c.item_id == items.c.item_id).where(labels.c.blind_verdict.is_not(None))
+    said: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    with store.reading() as connection:
+        for item_id, question, reviewer_id, verdict in connection.execute(blind.order_by(items.c.seq)):
+            said[item_id, question][reviewer_id] = verdict
+    people = sorted({name for labelled in said.values() for name in labelled})
+    found = [(f"Cohen's κ, {a} and {b}", _kappa_of(said, a, b)) for a, b in combinations(people, 2)]
+    if len(people) > 2:
+        ratings = [list(labelled.values()) for labelled in said.values()]
+        alpha = krippendorff_alpha(ratings, [question for _, question in said])
+        found.append((f"Krippendorff's α, {len(people)} reviewers", alpha))
+    return [(name, figure) for name, figure in found if figure.n]
+
+
+def _kappa_of(said: Mapping[tuple[str, str], Mapping[str, str]], first: str, second: str) -> Estimate:
+    both = [(question, s[first], s[second]) for (_, question), s in said.items() if first in s and second in s]
+    return kappa(Table([a for _, a, _ in both], [b for _, _, b in both], [question for question, _, _ in both]))
 
 
 def progress(store: Store, reviewer_id: str) -> Progress:

@@ -33,7 +33,6 @@ from .labels import (
     Reviewer,
     Role,
     RunSummary,
-    Study,
     fold,
 )
 from .migrations import migrate
@@ -249,15 +248,23 @@ class Store:
     def admit(self, allowed: Mapping[str, Role]) -> None:
         """Make the list of people who may sign in (e-mail → role) the one in force; others lose access."""
         people = {login.strip().casefold(): role for login, role in allowed.items()}
+        known = {person.login: person for person in self.reviewers() if person.login}
+        changed = [
+            person.model_copy(update={"active": login in people, "role": people.get(login, person.role)})
+            for login, person in known.items()
+        ]
+        changed = [after for after, before in zip(changed, known.values(), strict=True) if after != before]
+        new = [
+            Reviewer(reviewer_id=f"R-{uuid.uuid4().hex[:6]}", role=people[login], login=login)
+            for login in sorted(set(people) - set(known))
+        ]
+        if not changed and not new:
+            return
         with self.writing() as connection:
-            known = {row["login"]: row for row in connection.execute(select(reviewers)).mappings() if row["login"]}
-            for login, row in known.items():
-                wanted = {"active": login in people, "role": people.get(login, Role(row["role"]))}
-                if any(row[name] != value for name, value in wanted.items()):
-                    change = update(reviewers).where(reviewers.c.login == login)
-                    connection.execute(change.values(**wanted))
-            for login in sorted(set(people) - set(known)):
-                person = Reviewer(reviewer_id=f"R-{uuid.uuid4().hex[:6]}", role=people[login], login=login)
+            for person in changed:
+                row = update(reviewers).where(reviewers.c.reviewer_id == person.reviewer_id)
+                connection.execute(row.values(role=person.role, active=person.active))
+            for person in new:
                 connection.execute(insert(reviewers), _reviewer_row(person))
 
     def signed_in(self, email: str) -> Reviewer:
@@ -421,7 +428,7 @@ def _item_row(
         "claim_text": claim.text, "citation_n": citation.n, "record_id": citation.record_id, "pmid": citation.pmid,
         "passage_id": citation.passage_id, "passage_text": record.text, "quote_text": citation.quote,
         "quote_match": citation.location.match, "quote_spans": json.dumps(citation.location.spans),
-        "study": _study(record).model_dump_json(), "needed": needed, "sampling_stratum": Stratum.CHOSEN,
+        "study": record.model_dump_json(exclude={"text"}), "needed": needed, "sampling_stratum": Stratum.CHOSEN,
         "sampling_prob": None, "split": split_of(question), "created_at": now(),
     }
     return row, citation.judgement
@@ -432,13 +439,6 @@ def _source_record(answer: AuditedAnswer, citation: CheckedCitation) -> Record:
         return answer.source(citation.n).record
     except KeyError:
         raise StoreError(f"run {answer.run_id!r} cites [{citation.n}] but carries no such source") from None
-
-
-def _study(record: Record) -> Study:
-    return Study(
-        name=record.name, title=record.title, journal=record.journal, year=record.year, doi=record.doi,
-        publication_types=record.publication_types, notices=tuple(notice.kind for notice in record.notices),
-    )
 
 
 def _drawn_fields(drawn: Drawn) -> dict[str, Any]:
@@ -457,10 +457,9 @@ def _reviewer_row(person: Reviewer) -> dict[str, Any]:
 
 
 def as_item(row: RowMapping) -> Item:
-    fields = {name: row[name] for name in Item.model_fields}
-    return Item.model_validate(fields | {
-        "quote_spans": json.loads(row["quote_spans"]), "study": Study.model_validate_json(row["study"]),
-    })
+    fields = {name: row[name] for name in Item.model_fields if name != "record"}
+    record = Record.model_validate_json(row["study"]).model_copy(update={"text": row["passage_text"]})
+    return Item.model_validate(fields | {"quote_spans": json.loads(row["quote_spans"]), "record": record})
 
 
 def as_event(row: RowMapping | Mapping[str, Any]) -> Event:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes.answers import answer, judgement
+from fakes.answers import answer, judgement, record
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -93,7 +93,7 @@ def test_an_item_freezes_what_was_judged_and_holds_nothing_of_the_judge(store, q
     item = store.item(queue[0])
     start, end = item.quote_spans[0]
     assert item.passage_text[start:end] == item.quote_text
-    assert (item.study.year, item.claim_index, item.citation_n) == (2021, 0, 1)
+    assert (item.record, item.claim_index, item.citation_n) == (record(1), 0, 1)
     shown = item.model_dump_json()
     assert "The arms differ." not in shown
     assert "supports" not in shown

@@ -39,6 +39,7 @@ def pages() -> list[st.Page]:
     return [
         st.Page("pages/ask.py", title="Ask", icon=":material/search:", default=True),
         st.Page("pages/verify.py", title="Verify", icon=":material/fact_check:", url_path="verify"),
+        st.Page("pages/review.py", title="Review", icon=":material/rate_review:", url_path="review"),
     ]
 
 
