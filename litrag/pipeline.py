@@ -18,6 +18,7 @@ from litrag.generate import Generator, open_generator
 from litrag.grounding import ClaimInput, Progress, ground_claims
 from litrag.index import Index, open_index
 from litrag.judges import open_judge
+from litrag.llm.budget import within_budget
 from litrag.models import AuditedAnswer, AuditedClaim, Draft, Hit, Judge, Record, Source
 from litrag.reading import read_answer
 from litrag.reanchor import find_better_sources
@@ -30,6 +31,7 @@ class Stopped(LitRAGError):
     """Raised by a progress callback to end a run."""
 
 
+@within_budget
 def ask(
     question: str,
     *,
@@ -69,10 +71,11 @@ def ask(
         run_id=_new_id(), kind="ask", question=question, claims=_numbered(claims, sources), sources=sources,
         abstention=draft.abstention, generator=generator.generator_id,
         judge=judge.judge_id, judge_version=_version(claims), corpus=index.name, corpus_hash=index.corpus_hash,
-        seconds=clock.laps, cost_usd=_cost(claims, draft),
+        seconds=clock.laps, cost_usd=_cost(claims, draft), notes=draft.notes,
     )
 
 
+@within_budget
 def verify(
     text_or_claims: str | Sequence[ClaimInput],
     *,
