@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from litrag.cli import main
 from litrag.config import PROJECT
 from litrag.settings_table import with_table
@@ -26,10 +28,9 @@ def test_every_picture_and_document_that_is_named_exists():
 
 def test_every_command_that_is_named_exists(capsys):
     for command in set(re.findall(r"python -m litrag (\w+)", README)):
-        try:
+        with pytest.raises(SystemExit) as done:
             main([command, "--help"])
-        except SystemExit as done:
-            assert done.code == 0, command
+        assert done.value.code == 0, command
     assert capsys.readouterr().out
 
 
