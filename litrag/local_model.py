@@ -23,7 +23,7 @@ DEFAULT_PATH = Path(__file__).resolve().parent / "judge_model"
 LABELS = ("supports", "partial", "contradicts", "not_found")
 
 _WIDTH_STEP = 16
-_BATCH = 16
+_BATCH = 4
 _DECIMALS = 4
 
 Probabilities = npt.NDArray[np.float32]
@@ -116,7 +116,8 @@ class EntailmentModel:
         weights = np.exp(scaled)
         columns = [self.card.labels.index(label) for label in LABELS]
         shares = np.round(weights / weights.sum(axis=1, keepdims=True), _DECIMALS)[:, columns]
-        return shares.astype(np.float32)
+        rounded: Probabilities = shares.astype(np.float32)
+        return rounded
 
 
 def read_card(folder: Path) -> ModelCard:
@@ -133,7 +134,9 @@ def read_card(folder: Path) -> ModelCard:
             f"No judge model at {folder} ({error.strerror}); reinstall LitRAG or choose another judge."
         ) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelUnavailableError(f"{path} is not a judge model's configuration ({error!r}); reinstall LitRAG.") from error
+        raise ModelUnavailableError(
+            f"{path} is not a judge model's configuration ({error!r}); reinstall LitRAG."
+        ) from error
     _check_card(card, path)
     return card
 
