@@ -12,6 +12,7 @@ from training.export import export
 from training.inference_pairs import load_inference_pairs
 from training.loop import Plan, Run
 from training.pairs import training_dir
+from training.restore import restore
 
 
 def train_inference(arguments: argparse.Namespace) -> None:
@@ -41,7 +42,10 @@ def train_domain(arguments: argparse.Namespace) -> None:
     run = Run(plan, training_dir(), train, dev)
     print(f"train {len(train)}, dev {len(dev)}, steps {len(run.batches)}", Counter(p.source for p in train), flush=True)
     if not run.resume():
-        run.start_from(training_dir() / "inference" / "best.pt")
+        if arguments.from_shipped:
+            run.network.load_state_dict(restore().state_dict())
+        else:
+            run.start_from(training_dir() / "inference" / "best.pt")
     run.train()
 
 
@@ -61,6 +65,7 @@ def main() -> None:
     domain = stages.add_parser("domain", help=train_domain.__doc__)
     domain.set_defaults(run=train_domain)
     domain.add_argument("--name", default="domain", help="folder of the run")
+    domain.add_argument("--from-shipped", action="store_true", help="go on from the weights that the package carries")
     domain.add_argument("--epochs", type=float, default=1.4)
     domain.add_argument("--learning-rate", type=float, default=1.5e-4)
     domain.add_argument("--threads", type=int, default=2)

@@ -33,6 +33,8 @@ class Plan:
     seed: int = 13
     minutes_between_checkpoints: float = 4.0
     threads: int = 2
+    #: Matrix products in bfloat16; weights, optimizer and evaluation stay in single precision.
+    brain_floats: bool = torch.cpu._is_amx_tile_supported()
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,9 @@ class Run:
         self.network.train()
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * self._rate(self.step)
-        losses = loss_towards(self.network(ids, mask, types), allowed)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.plan.brain_floats):
+            logits = self.network(ids, mask, types)
+        losses = loss_towards(logits.float(), allowed)
         # A fixed divisor: rows weigh the same in a batch of few long pairs and one of many short ones.
         (losses.sum() / 32).backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)

@@ -31,7 +31,8 @@ class JudgeNetwork(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.encoder = AutoModel.from_pretrained(base_path(), add_pooling_layer=False)
+        # Plain attention: torch's fused one takes most of a 16-bit training step on a CPU.
+        self.encoder = AutoModel.from_pretrained(base_path(), add_pooling_layer=False, attn_implementation="eager")
         width = self.encoder.config.hidden_size
         self.hidden = nn.Linear(3 * width, width)
         self.out = nn.Linear(width, len(LABELS))
