@@ -11,7 +11,7 @@ from litrag.errors import LitRAGError
 from litrag.models import AuditedAnswer
 from litrag.render import history_html, key, progress_html
 from litrag.ui.shell import corpus, hidden, workbench
-from litrag.ui.workbench import Job
+from litrag.ui.workbench import Job, Workbench
 
 #: Seconds between looks at a run that works.
 POLL = 0.4
@@ -84,8 +84,12 @@ def _explain(job: Job | None, run_id: str) -> None:
 
 def ready() -> bool:
     """Whether the session's corpus is open; opens or builds it in the background and shows how far it is."""
-    name = corpus()
-    bench = workbench()
+    # The place is always taken, so that what stands below isn't drawn anew when the progress goes.
+    with st.container():
+        return _ready(corpus(), workbench())
+
+
+def _ready(name: str, bench: Workbench) -> bool:
     if bench.opened(name) is not None:
         return True
     job = bench.prepare(name)
