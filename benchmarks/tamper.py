@@ -195,14 +195,17 @@ def report(tallies: dict[tuple[bool, str], Tally], timing: tuple[float, float, f
     ]
     for (falsified, kind), tally in tallies.items():
         if falsified:
-            name = f"{kind} †" if kind in STRICT else kind
-            lines.append(f"| {name} | {tally.rows} | {_rate(_missed([tally], 'found'))} | {_rate(_missed([tally], 'baseline'))} |")
+            lines.append(_line(f"{kind} †" if kind in STRICT else kind, tally))
     lines += ["", "† changes a number, sign, unit or negation.", "", "## Honest drift: refused", "",
               "| kind | n | LitRAG | partial_ratio |", "|---|---:|---:|---:|"]
     for (falsified, kind), tally in tallies.items():
         if not falsified:
-            lines.append(f"| {kind} | {tally.rows} | {_rate(_missed([tally], 'found'))} | {_rate(_missed([tally], 'baseline'))} |")
+            lines.append(_line(kind, tally))
     return "\n".join(lines) + "\n"
+
+
+def _line(name: str, tally: Tally) -> str:
+    return f"| {name} | {tally.rows} | {_rate(_missed([tally], 'found'))} | {_rate(_missed([tally], 'baseline'))} |"
 
 
 def _missed(tallies: Sequence[Tally], by: str) -> float:

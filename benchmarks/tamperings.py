@@ -247,7 +247,7 @@ _SMALL = frozenset(
 
 def _content(at: Setting) -> list[re.Match[str]]:
     words = [m for m in re.finditer(r"(?<![\w-])[A-Za-z]{4,}(?![\w-])", at.sentence) if m.group().lower() not in _SMALL]
-    return [m for m in words if 0 < m.start() and m.end() < len(at.sentence.rstrip(" ."))]
+    return [m for m in words if m.start() > 0 and m.end() < len(at.sentence.rstrip(" ."))]
 
 
 def word_dropped(rng: random.Random, at: Setting) -> str | None:
@@ -328,7 +328,8 @@ def splice_joined(rng: random.Random, at: Setting) -> str | None:
     other = rng.choice(at.others) if at.others else ""
     if len(other.split()) < 5:
         return None
-    return f"{at.sentence.rstrip(' .')}{rng.choice([', and ', ' because ', '; therefore, ', ' and '])}{other[0].lower()}{other[1:]}"
+    link = rng.choice([", and ", " because ", "; therefore, ", " and "])
+    return at.sentence.rstrip(" .") + link + other[0].lower() + other[1:]
 
 
 def _elide(at: Setting, rng: random.Random, pattern: str, flags: int = re.IGNORECASE) -> str | None:
@@ -444,7 +445,7 @@ def entities(rng: random.Random, at: Setting) -> str | None:
 
 
 def line_hyphens(rng: random.Random, at: Setting) -> str | None:
-    words = [m for m in re.finditer(r"[a-z]{8,}", at.sentence)]
+    words = list(re.finditer(r"[a-z]{8,}", at.sentence))
     if not words:
         return None
     match = rng.choice(words)
@@ -459,9 +460,9 @@ _BRITISH = (
     (r"\bcolor", "colour"), (r"labeled", "labelled"), (r"\bfiber(?=s?\b)", "fibre"), (r"\besophag", "oesophag"),
     (r"diarrhea", "diarrhoea"), (r"orthopedic", "orthopaedic"), (r"gynecolog", "gynaecolog"), (r"anesthe", "anaesthe"),
     (r"\bfavor", "favour"), (r"\bprogram(?=s?\b)", "programme"), (r"\betiolog", "aetiolog"), (r"glycemi", "glycaemi"),
-    (r"ischemi", "ischaemi"), (r"signaling", "signalling"), (r"sulf", "sulph"), (r"leukemi", "leukaemi"), (r"\bceliac", "coeliac"),
-    (r"defense", "defence"), (r"\bgray\b", "grey"), (r"\baging\b", "ageing"), (r"\benrollment", "enrolment"),
-    (r"modeling", "modelling"), (r"\btoward\b", "towards"),
+    (r"ischemi", "ischaemi"), (r"signaling", "signalling"), (r"sulf", "sulph"), (r"leukemi", "leukaemi"),
+    (r"\bceliac", "coeliac"), (r"defense", "defence"), (r"\bgray\b", "grey"), (r"\baging\b", "ageing"),
+    (r"\benrollment", "enrolment"), (r"modeling", "modelling"), (r"\btoward\b", "towards"),
 )
 _AMERICAN = (
     (r"tumour", "tumor"), (r"haem", "hem"), (r"aemi", "emi"), (r"oedema", "edema"), (r"behaviour", "behavior"),
@@ -483,7 +484,7 @@ def british(rng: random.Random, at: Setting) -> str | None:
 
 def typo(rng: random.Random, at: Setting) -> str | None:
     """One slip in a word of eight letters or more whose result is no word of the corpus."""
-    words = [m for m in re.finditer(r"(?<![\w-])[A-Za-z][a-z]{7,}(?![\w-])", at.sentence)]
+    words = list(re.finditer(r"(?<![\w-])[A-Za-z][a-z]{7,}(?![\w-])", at.sentence))
     for match in rng.sample(words, min(3, len(words))):
         word, place = match.group(), rng.randint(2, len(match.group()) - 3)
         slips = [word[:place] + word[place + 1] + word[place] + word[place + 2:], word[:place] + word[place + 1:],
@@ -596,7 +597,8 @@ def unit_spacing(rng: random.Random, at: Setting) -> str | None:
 
 
 def thousands(rng: random.Random, at: Setting) -> str | None:
-    new = re.sub(r"(?<![\d.,])(\d{1,3}),(\d{3})(?![\d,])", rng.choice([r"\1\2", "\\1 \\2", "\\1\u2009\\2", "\\1\u202f\\2"]), at.sentence)
+    gap = rng.choice(["", " ", "\u2009", "\u202f"])
+    new = re.sub(r"(?<![\d.,])(\d{1,3}),(\d{3})(?![\d,])", rf"\1{gap}\2", at.sentence)
     if new == at.sentence:
         new = re.sub(r"(?<![\w.,/-])([1-9]\d?)(\d{3})(?![\w.,/-])", r"\1,\2", at.sentence)
     return _changed(new, at)

@@ -15,7 +15,7 @@ from litrag.folding import Folded
 
 #: Tokens of the quote that may stand before (after) the first (last) anchor for the quick way to be tried.
 _ANCHOR = 3
-_MOST_COPIES = 6
+_MOST_COPIES = 60
 _COMMON_TOKEN = 8
 
 
@@ -111,20 +111,23 @@ def _between(
 
 
 def _longest_head(joined: str, anchor: int, text: str) -> tuple[int, int] | None:
-    """Place in `text` and length of the longest beginning of `joined` found there, cut at a token border."""
+    """Place in `text` and length of the longest beginning of `joined` found there, cut at a token border.
+
+    Of several equally long ones the last, because what follows it is looked for after it.
+    """
     best: tuple[int, int] | None = None
     place = text.find(joined[:anchor])
     for _ in range(_MOST_COPIES):
         if place < 0:
             break
-        low, high = anchor, min(len(joined), len(text) - place)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if text.startswith(joined[:middle], place):
-                low = middle
-            else:
-                high = middle - 1
-        if best is None or low > best[1]:
+        low, high = best[1] if best else anchor, min(len(joined), len(text) - place)
+        if text.startswith(joined[:low], place):
+            while low < high:
+                middle = (low + high + 1) // 2
+                if text.startswith(joined[:middle], place):
+                    low = middle
+                else:
+                    high = middle - 1
             best = place, low
         place = text.find(joined[:anchor], place + 1)
     return None if best is None else (best[0], joined.rindex(" ", 0, best[1]) + 1)
@@ -139,14 +142,14 @@ def _longest_tail(joined: str, anchor: int, text: str, least: int) -> tuple[int,
         if place < 0:
             break
         end = place + anchor
-        low, high = anchor, min(size, end - least)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if text.startswith(joined[size - middle:], end - middle):
-                low = middle
-            else:
-                high = middle - 1
-        if best is None or low > best[1]:
+        low, high = best[1] + 1 if best else anchor, min(size, end - least)
+        if low <= high and text.startswith(joined[size - low:], end - low):
+            while low < high:
+                middle = (low + high + 1) // 2
+                if text.startswith(joined[size - middle:], end - middle):
+                    low = middle
+                else:
+                    high = middle - 1
             best = end, low
         place = text.find(joined[-anchor:], place + 1)
     if best is None:
@@ -188,6 +191,7 @@ def _by_edits(quote: Sequence[str], source: Folded, low: int, high: int) -> Alig
     codes = Levenshtein.opcodes(quote, source.tokens[low:high])
     blocks = [(c.src_start, c.dest_start + low, c.src_end - c.src_start) for c in codes if c.tag == "equal"]
     blocks = _without_strays(blocks, source.tokens)
+    blocks = _closed_up(blocks, source.tokens)
     agreeing = sum(length for _, _, length in blocks)
     if agreeing < 2:
         return None
@@ -216,6 +220,25 @@ def _without_strays(blocks: list[Block], tokens: Sequence[str]) -> list[Block]:
         blocks = blocks[1:]
     while len(blocks) > 1 and _is_far(blocks[-2], blocks[-1], blocks[-1][2], tokens):
         blocks = blocks[:-1]
+    return blocks
+
+
+def _closed_up(blocks: list[Block], tokens: Sequence[str]) -> list[Block]:
+    """Blocks with the first and last moved next to their neighbour if the same tokens stand there too."""
+    if len(blocks) < 2:
+        return blocks
+    (q0, s0, n0), (q1, s1, _) = blocks[0], blocks[1]
+    for shift in range(1, s1 - s0 - n0 + 1):
+        place = s1 - (q1 - q0) - shift + 1
+        if place <= s0 or place < s1 - (q1 - q0) - 2:
+            break
+        if tokens[place:place + n0] == tokens[s0:s0 + n0] and place + n0 <= s1:
+            blocks = [(q0, place, n0), *blocks[1:]]
+            break
+    (q0, s0, n0), (q1, s1, n1) = blocks[-2], blocks[-1]
+    for place in range(s0 + q1 - q0, min(s1, s0 + q1 - q0 + 3)):
+        if tokens[place:place + n1] == tokens[s1:s1 + n1]:
+            return [*blocks[:-1], (q1, place, n1)]
     return blocks
 
 

@@ -59,7 +59,7 @@ NUMBER_WORDS = _words(
     "fourth fifth sixth seventh eighth ninth tenth dozen i ii iii iv v vi vii viii ix x single both"
 )
 #: Number words whose skipping by an ellipsis counts; "one", "first" and "both" are too often no numbers.
-_COUNTS = NUMBER_WORDS - _words("one i v x first second third single both once half")
+_COUNTS = NUMBER_WORDS - _words("one first second third single both once half i ii iii iv v vi vii viii ix x")
 _UP = re.compile(
     r"(?:increas|rais|ris(?:e|es|en|ing)$|rose$|elevat|higher|highest|high$|greater|greatest|more$|most$|longer|longest|larger|"
     r"largest|upregulat|enhanc|gain|grew$|growth|grow|better|best$|improv|superior|above$|over$|exceed|accelerat|"
@@ -73,6 +73,8 @@ _DOWN = re.compile(
     r"inhibit|suppress|prevent|block|impair|negative|before$|minimum|minimal|younger|lighter|weaker|slower|later$|"
     r"harm|detriment|downward|hypo|rare|infrequent|uncommon|ineffective|unsafe|different|resistant|minor|exclude)"
 )
+_RISE = re.compile(r"(?:increas|elevat|higher$|greater$|more$|longer$|larger$|better$|rose$)")
+_FALL = re.compile(r"(?:decreas|reduc|lower$|less$|fewer$|shorter$|smaller$|declin|worse|fell$)")
 ARMS = _words("placebo control controls comparator sham arm arms intervention untreated vehicle")
 POPULATIONS = _words(
     "men man male males boys boy women woman female females girls girl children child adults adult adolescents adolescent "
@@ -81,14 +83,13 @@ POPULATIONS = _words(
     "nonsmokers diabetic nondiabetic obese overweight lean healthy premenopausal postmenopausal"
 )
 DRUG = re.compile(
-    r"\w{2,}(?:glutide|natide|gliptin|gliflozin|statin|sartan|pril|prilat|olol|dipine|mab|tinib|nib|ciclib|parib|prazole|"
+    r"(?!\w*(?:peptide|nucleotide|concept|accept|except|intercept|april)$)\w{2,}(?:glutide|natide|gliptin|gliflozin|statin|sartan|pril|prilat|olol|dipine|mab|tinib|nib|ciclib|parib|prazole|"
     r"tidine|setron|triptan|azole|cillin|mycin|micin|cycline|floxacin|vir|caine|barbital|azepam|azolam|oxetine|"
-    r"formin|glitazone|coxib|profen|parin|xaban|gatran|grelor|grel|fibrate|terol|tropium|sone|solone|lukast|platin|"
+    r"formin|glitazone|coxib|profen|parin|xaban|gatran|grelor|grel|fibrate|buterol|meterol|moterol|tropium|sone|solone|lukast|platin|"
     r"taxel|rubicin|thiazide|semide|tide|cept|stim|poetin|amide|azine|idone|apine|urea|dronate|dronic|penem|sulfa)$|"
     r"(?:insulin|aspirin|warfarin|heparin|metformin|digoxin|morphine|lithium|estrogen|oestrogen|tamoxifen|"
     r"paracetamol|acetaminophen|clopidogrel|interferon|ivermectin|hydroxychloroquine|chloroquine|azithromycin)$"
 )
-_STATINS_NOT_DRUGS = _words("urea peptide nucleotide polypeptide oligonucleotide ensure azole")
 _LABELS = _words(
     "background context introduction aim aims objective objectives purpose importance rationale design setting settings "
     "participants patients subjects intervention interventions exposure exposures method methods measurements measures "
@@ -112,31 +113,40 @@ class Step:
     s1: int
 
 
-class Quoted:
-    """A quote's tokens with, when they are asked for, the ranges of the quote that they came from."""
-
-    def __init__(self, text: str, tokens: Sequence[str]) -> None:
-        self.text = text
-        self.tokens = tokens
-        self._folded: Folded | None = None
-
-    @property
-    def folded(self) -> Folded:
-        if self._folded is None:
-            self._folded = Folded(self.text, labels=False)
-        return self._folded
-
-
-def explain(quote: Quoted, source: Folded, gap: Gap, vocabulary: Container[str]) -> list[Step] | None:
+def explain(quote: Folded, source: Folded, gap: Gap, vocabulary: Container[str]) -> list[Step] | None:
     """The harmless differences that make up the gap, or None when it holds anything else."""
-    if gap.q1 - gap.q0 > _LONGEST:
+    if gap.q1 - gap.q0 > _LONGEST or _has_foreign_mark(quote.tokens, source.tokens, gap):
         return None
     grammar = _Grammar(quote, source, vocabulary)
     for q0, q1, s0, s1 in _borders(gap, quote.tokens, source):
         steps = grammar.parse(q0, q1, s0, s1)
-        if steps is not None:
+        if steps is not None and not _is_ragged(gap, steps, source):
             return steps
     return None
+
+
+def _has_foreign_mark(quote: Sequence[str], source: Sequence[str], gap: Gap) -> bool:
+    """Whether a number or mark of either side is missing from the other: never harmless, and quick to see."""
+    near = source[max(0, gap.s0 - 2):gap.s1 + 2] if gap.open_start or gap.open_end else source[gap.s0:gap.s1]
+    for token in quote[gap.q0:gap.q1]:
+        if not token.isalpha() and token not in near and not (token.isdigit() and len(token) > 3):
+            return True
+    return False
+
+
+def _is_ragged(gap: Gap, steps: Sequence[Step], source: Folded) -> bool:
+    """Whether an open gap takes in more of the source than the quote has, or adds an article at the edge.
+
+    Such an article may stand for a dropped word: "The [study] showed".
+    """
+    if not steps or not (gap.open_start or gap.open_end):
+        return False
+    outer = steps[0] if gap.open_start else steps[-1]
+    if outer.q0 == outer.q1:
+        return outer.s0 in (gap.s0, gap.s1) or outer.s1 >= gap.s1
+    if outer.kind == "article" and outer.s0 == outer.s1:
+        return gap.open_end or not source.begins_sentence(outer.s1)
+    return False
 
 
 def _borders(gap: Gap, quote: Sequence[str], source: Folded) -> list[tuple[int, int, int, int]]:
@@ -166,7 +176,7 @@ def _borders(gap: Gap, quote: Sequence[str], source: Folded) -> list[tuple[int, 
 class _Grammar:
     """What may differ without harm; `parse` tries to consume a gap to the end, left to right."""
 
-    def __init__(self, quote: Quoted, source: Folded, vocabulary: Container[str]) -> None:
+    def __init__(self, quote: Folded, source: Folded, vocabulary: Container[str]) -> None:
         self.quote = quote
         self.source = source
         self.vocabulary = vocabulary
@@ -202,7 +212,7 @@ class _Grammar:
                 steps.append(Step(kind, q, q + 1, s, s + 1))
             elif joined := self._joined(q, s):
                 steps.append(joined)
-        if q < q1 and quote[q] in ARTICLES and self._is_article(self.quote.folded, q):
+        if q < q1 and quote[q] in ARTICLES and self._is_article(self.quote, q):
             steps.append(Step("article", q, q + 1, s, s))
         if s < s1:
             if source[s] in ARTICLES and self._is_article(self.source, s):
@@ -228,14 +238,14 @@ class _Grammar:
         return one == plain and (self.quote.text.isupper() or self.quote.text.islower() or self.source.text.isupper())
 
     def _joined(self, q: int, s: int) -> Step | None:
-        """Two or three words written as one, or one as two or three."""
+        """A few words written as one, or one as a few."""
         quote, source = self.quote.tokens, self.source.tokens
         q1, s1 = self._end
-        for parts in (2, 3):
+        for parts in (2, 3, 4, 5):
             if s + parts <= s1 and quote[q] == "".join(source[s:s + parts]):
                 return self._if_harmless(self.source, s, Step("hyphenation", q, q + 1, s, s + parts))
             if q + parts <= q1 and source[s] == "".join(quote[q:q + parts]):
-                return self._if_harmless(self.quote.folded, q, Step("hyphenation", q, q + parts, s, s + 1))
+                return self._if_harmless(self.quote, q, Step("hyphenation", q, q + parts, s, s + 1))
         return None
 
     def _if_harmless(self, parted: Folded, first: int, step: Step) -> Step | None:
@@ -246,9 +256,10 @@ class _Grammar:
         if not all(word.isalpha() for word in words):
             return None
         between = parted.text[parted.end(first):parted.start(first + 1)]
-        return step if words[0] not in _RISKY_PREFIXES or between.strip() else None
+        return step if words[0] not in _RISKY_PREFIXES or not between.isspace() else None
 
-    def _is_article(self, folded: Folded, number: int) -> bool:
+    @staticmethod
+    def _is_article(folded: Folded, number: int) -> bool:
         """Whether the token is an article whose absence changes nothing; the A of "arm A" isn't."""
         tokens = folded.tokens
         if number + 1 < len(tokens) and tokens[number + 1] in _ARTICLE_MATTERS:
@@ -304,13 +315,12 @@ def _aside_end(tokens: Sequence[str], start: int, limit: int) -> int:
 
 def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
     """What a change touches, the gravest first: both arguments are the tokens of one gap."""
-    mine, theirs = Counter(quote), Counter(source)
-    changed = set(mine - theirs) | set(theirs - mine)
+    changed = set(quote) ^ set(source) or set(_surplus(quote, source))
     if not changed:
         return "order"
     if changed & NEGATIONS or _negated_pair(quote, source):
         return "negation"
-    has_digits = any(char.isdigit() for token in changed for char in token)
+    has_digits = any(token[0].isdigit() for token in changed)
     if changed & {"-", "+"} and not has_digits:
         return "sign"
     if has_digits or changed & NUMBER_WORDS:
@@ -323,6 +333,11 @@ def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
         if any(applies(token) for token in changed):
             return kind
     return "wording"
+
+
+def _surplus(quote: Sequence[str], source: Sequence[str]) -> Counter[str]:
+    mine, theirs = Counter(quote), Counter(source)
+    return (mine - theirs) + (theirs - mine)
 
 
 def _negated_pair(quote: Sequence[str], source: Sequence[str]) -> bool:
@@ -348,12 +363,11 @@ _KINDS = (
 def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str, int] | None:
     """Kind and place of the first thing that an ellipsis may not skip: a negation, a number, an arm; else None.
 
-    A whole bracketed aside without a negation may be skipped, numbers included, as it may without an ellipsis. A drug or
-    population counts when it is another one than the quote names; a direction when it is opposite to the quote's.
+    A whole bracketed aside without a negation may be skipped, numbers included, as it may without an ellipsis. A
+    population counts when the quote names one too, a direction when it is opposite to the quote's.
     """
     kept_words = set(kept)
-    drugs = {token for token in kept_words if DRUG.match(token)}
-    ups, downs = any(map(_UP.match, kept_words)), any(map(_DOWN.match, kept_words))
+    ups, downs = any(map(_RISE.match, kept_words)), any(map(_FALL.match, kept_words))
     place = 0
     while place < len(skipped):
         token = skipped[place]
@@ -364,11 +378,11 @@ def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str,
             return "negation", place
         if token[0].isdigit() or token in _COUNTS:
             return "number", place
-        if token in ARMS or (DRUG.match(token) and token not in drugs):
+        if token in ARMS or DRUG.match(token):
             return "arm", place
         if token in _SEXES_AND_AGES and kept_words & _SEXES_AND_AGES:
             return "population", place
-        if (ups and not downs and _DOWN.match(token)) or (downs and not ups and _UP.match(token)):
+        if (ups and not downs and _FALL.match(token)) or (downs and not ups and _RISE.match(token)):
             return "direction", place
         place += 1
     return None

@@ -11,7 +11,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 
@@ -54,6 +53,7 @@ _GREEK = dict(zip(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau "
     "upsilon phi chi psi omega".split(), strict=True,
 ))
+_SUPERSCRIPT_DIGITS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
 _ENTITY = re.compile(r"&(?:amp;)?(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -62,10 +62,11 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _LINE_BREAK = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s*\n\s*(?=[^\W\d_])")
-_THOUSANDS = re.compile(r"(?<![\w.,])[1-9]\d{0,2}(?:[,'’\u00a0\u2008\u2009\u202f]\d{3})+(?![\d])(?!,\d)")
-_PER_CENT = re.compile(r"(?<![^\W_])[Pp][Ee][Rr][\s-][Cc][Ee][Nn][Tt](?![^\W_])")
-_MOLAR = re.compile(r"(?:(?<=\d)|(?<=\d\s))(?P<prefix>[npfμµum]?)M(?![\w-])")
-_MEGA = re.compile(r"(?<=[\d\s])M(?=(?:W|Hz|V|Pa|eV|Bq|J)\b)")
+_THOUSANDS = re.compile(r"[1-9](?<![\w.,].)\d{0,2}(?:[,'’\u00a0\u2008\u2009\u202f]\d{3})+(?![\d])(?!,\d)")
+_PER_CENT = re.compile(r"[Pp](?<![^\W_].)[Ee][Rr][\s-]?[Cc][Ee][Nn][Tt](?![^\W_])")
+_CAPITAL_UNIT = re.compile(
+    r"(?:M|[npfμµum]M)(?![\w-])(?:(?<=\d.)|(?<=\d..)|(?<=\d\s..))|M(?=(?:W|Hz|V|Pa|eV|Bq|J)\b)(?:(?<=\d.)|(?<=\d\s.))"
+)
 _STUCK_LABEL = re.compile(
     r"(?:(?<![^\W_])|(?<=[a-z]))(?:Abstract|Aims?|Background|Conclusions?|Context|Data (?:Extraction|Sources?|Synthesis)|"
     r"Design|Discussion|Exposures?|Findings?|Funding|Importance|Interpretation|Interventions?|Introduction|"
@@ -74,33 +75,27 @@ _STUCK_LABEL = re.compile(
     r"(?=[A-Z][a-z]|A [a-z])"
 )
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_UNUSUAL = re.compile(
-    r"(?<=\d)(?P<power>[⁺⁻]?[⁰¹²³⁴-⁹]+)"
-    r"|(?P<times>(?<=\d) ?[·⋅∙] ?(?=10[\^⁰¹²³⁴-⁹⁻]))"
-    r"|(?P<point>(?<=\d)[·∙⋅‧](?=\d))"
-    r"|(?P<mixed>(?<=\d)[¼½¾⅐-⅞])"
-    r"|(?P<micro>μ(?=[A-Za-z]))"
-    r"|(?P<unequal>[=<>≤≥]\u0338)"
-    r"|(?P<greek>(?<![Ͱ-Ͽ])[Α-Ωα-ω](?![Ͱ-Ͽ]))"
-    r"|[^\x00-\x7f]"
-)
+_UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
+_POWER_OF_TEN = re.compile(r" ?10[\^⁰¹²³⁴-⁹⁻]")
 
-_AFTER_WORDS = "|".join(rf"(?<=\b{word})" for word in
+_AFTER_WORDS = "|".join(rf"(?<=\b{word}-)" for word in
                         ("to", "of", "by", "and", "was", "from", "is", "ci", "than", "or", "with", "between"))
+#: Every branch begins with a set of characters, so that most are passed over without being tried.
 _TOKEN = re.compile(
-    r"\d+(?:\.\d+)*(?:\^-?\d+)?"
-    r"|(?<![\w.])\.\d+"
+    r"[a-z]+(?![^\W\d_])"
     r"|[^\W\d_]+"
-    r"|(?<=[\d%)\]])[,:;](?=\s?[-+]?\.?\d)"
-    r"|-(?=\d*\.\d)"
-    rf"|(?:(?<![^\W\d_])|{_AFTER_WORDS})-(?=\s?\.?\d)"
-    r"|(?<=[a-z]\d)-(?!\w)|(?<=[a-z]\d\d)-(?!\w)"
-    r"|\.{3,}"
-    r"|>=|<=|\+/-|\+-(?=\s?\.?\d)"
-    r"|(?<=\d)\s?\*\s?(?=\d)"
+    r"|\d+(?:\.\d+)*(?:\^-?\d+)?"
+    r"|[,:;](?<=[\d%)\]].)(?=\s*[-+]?\.?\d)"
+    r"|-(?:(?=\d*\.\d)"
+    rf"|(?:(?<![^\W\d_]-)|{_AFTER_WORDS})(?=\s*\.?\d)"
+    r"|(?:(?<=[a-z]\d-)|(?<=[a-z]\d\d-))(?!\w))"
+    r"|\.(?:\.\.|(?<![\w.]\.)\d+)"
+    r"|[><]=?"
+    r"|\+(?:/-|-(?=\s*\.?\d))?"
+    r"|\*(?<=[\d\s]\*)(?=\s*\d)"
     r"|[^\s\w,:;.!?'\"*\^-]"
 )
-_COMMON = {"percent": "%", "versus": "vs", "mcg": "ug", "&": "and", ">=": "≥", "<=": "≤", "+/-": "±", "+-": "±",
+_COMMON = {"versus": "vs", "mcg": "ug", "&": "and", ">=": "≥", "<=": "≤", "+/-": "±", "+-": "±", "...": "…",
            "×": "x", "*": "x", "•": "-", **_BRACKETS}
 
 
@@ -113,45 +108,45 @@ class Folded:
 
     def __init__(self, text: str, *, labels: bool = True) -> None:
         self.text = text
-        clean, self._starts, self._ends = _clean_with_offsets(text, labels)
-        tokens: list[str] = []
-        spans: list[Span] = []
-        for match in _TOKEN.finditer(clean):
-            tokens.append(_common(match.group().strip()))
-            spans.append(match.span())
-        self.tokens = tokens
-        self.joined = f" {' '.join(tokens)} "
-        self._clean_spans = spans
+        self._labels = labels
+        self._clean, self._shifted = _clean(text, labels)
+        self.tokens, self.joined = _cut(self._clean)
+
+    @cached_property
+    def _offsets(self) -> tuple[list[int], list[int]] | None:
+        """Range in the stored text of each character of the clean one; None where they agree."""
+        return _offsets(self.text, self._labels) if self._shifted else None
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        return [match.span() for match in _TOKEN.finditer(self._clean)]
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def start(self, token: int) -> int:
         """Where the token begins in the stored text."""
-        place = self._clean_spans[token][0]
-        return place if self._starts is None else self._starts[place]
+        place = self._spans[token][0]
+        return place if self._offsets is None else self._offsets[0][place]
 
     def end(self, token: int) -> int:
         """Where the token ends in the stored text (half-open)."""
-        place = self._clean_spans[token][1]
-        return place if self._ends is None else self._ends[place - 1]
+        place = self._spans[token][1]
+        return place if self._offsets is None else self._offsets[1][place - 1]
 
     def span(self, first: int, last: int) -> Span:
         """Range of the stored text that tokens `first` to `last` (half-open) came from."""
         return self.start(first), self.end(last - 1)
 
+    def begins_sentence(self, token: int) -> bool:
+        """Whether the token stands first in a sentence, a section or the text."""
+        start = self.start(token)
+        before = self.text[max(0, start - 24):start].rstrip("\"'“‘«([ ")
+        return not before or before[-1] in ".:?!\n)”’" or self.text[start - 1:start + 1].isalpha()
+
     def token_at(self, place: int) -> int:
         """Number of the token that begins just after `joined[place]`, a space."""
-        return bisect_right(self._borders, place) - 1
-
-    @cached_property
-    def _borders(self) -> list[int]:
-        borders, place = [], 0
-        for token in self.tokens:
-            borders.append(place)
-            place += len(token) + 1
-        borders.append(place)
-        return borders
+        return self.joined.count(" ", 0, place)
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
@@ -162,56 +157,70 @@ class Folded:
         return table
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def fold(text: str) -> Folded:
     """Folded form of a text, kept for the last few hundred texts because sources are searched again and again."""
     return Folded(text)
 
 
 def fold_tokens(text: str) -> list[str]:
-    """The tokens of `text` in their common form, without offsets: the quick way, for quotes."""
-    for applies, pattern, replace in _STEPS:
+    """The tokens of `text` in their common form, for when offsets don't matter."""
+    return Folded(text, labels=False).tokens
+
+
+def _cut(clean: str) -> tuple[list[str], str]:
+    found = _TOKEN.findall(clean)
+    tokens = [_COMMON.get(token, token) for token in found]
+    joined = f" {' '.join(tokens)} "
+    if " ." in joined:
+        joined = joined.replace(" .", " 0.")
+        tokens = joined.split()
+    return tokens, joined
+
+
+def _clean(text: str, labels: bool) -> tuple[str, bool]:
+    """Text ready for cutting into tokens, and whether its offsets have shifted."""
+    shifted = False
+    for applies, pattern, replace in _STEPS_WITH_LABELS if labels else _STEPS:
         if applies(text):
-            text = pattern.sub(replace, text)
+            new = pattern.sub(replace, text)
+            shifted = shifted or new != text
+            text = new
     if not text.isascii():
-        text = _UNUSUAL.sub(_usual, text.translate(_ONE_TO_ONE))
-    tokens = _TOKEN.findall(text.lower())
-    return [_COMMON.get(token, token) if token.isalnum() else _common(token.strip()) for token in tokens]
+        text = text.translate(_ONE_TO_ONE)
+        if not text.isascii():
+            new = _UNUSUAL.sub(_usual, text)
+            shifted = shifted or new != text
+            text = new
+    return text.lower(), shifted
 
 
-def _common(token: str) -> str:
-    if token[0] == ".":
-        return "…" if token.startswith("...") else "0" + token
-    return _COMMON.get(token, token)
+def _offsets(text: str, labels: bool) -> tuple[list[int], list[int]]:
+    """For each character of the clean text the range of the stored text that it came from, as starts and ends."""
+    rewriting = _Rewriting(text)
+    for applies, pattern, replace in _STEPS_WITH_LABELS if labels else _STEPS:
+        if applies(rewriting.text):
+            rewriting.rewrite(pattern, replace)
+    if not rewriting.text.isascii():
+        rewriting.text = rewriting.text.translate(_ONE_TO_ONE)
+        rewriting.rewrite(_UNUSUAL, _usual)
+    return rewriting.starts, rewriting.ends
 
 
-def _clean_with_offsets(text: str, labels: bool) -> tuple[str, list[int] | None, list[int] | None]:
-    """Text ready for cutting into tokens and, unless offsets stayed the same, each character's range in `text`."""
-    offsets = _Offsets(text)
-    for applies, pattern, replace in (*_STEPS, *([_LABEL_STEP] if labels else [])):
-        if applies(offsets.text):
-            offsets.rewrite(pattern, replace)
-    if not offsets.text.isascii():
-        offsets.text = offsets.text.translate(_ONE_TO_ONE)
-        offsets.rewrite(_UNUSUAL, _usual)
-    return offsets.text.lower(), offsets.starts, offsets.ends
-
-
-class _Offsets:
-    """A text under rewriting, with the original range of every character once lengths have changed."""
+class _Rewriting:
+    """A text under rewriting, with the original range of every character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts: list[int] | None = None
-        self.ends: list[int] | None = None
+        self.starts = list(range(len(text)))
+        self.ends = list(range(1, len(text) + 1))
 
     def rewrite(self, pattern: re.Pattern[str], replace: Replace) -> None:
         matches = [(m.start(), m.end(), replace(m)) for m in pattern.finditer(self.text)]
         matches = [m for m in matches if self.text[m[0]:m[1]] != m[2]]
         if not matches:
             return
-        old_starts = self.starts if self.starts is not None else list(range(len(self.text)))
-        old_ends = self.ends if self.ends is not None else list(range(1, len(self.text) + 1))
+        old_starts, old_ends = self.starts, self.ends
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -231,17 +240,28 @@ class _Offsets:
 
 
 def _usual(match: re.Match[str]) -> str:
-    """A character or two outside ASCII, as it is written inside it."""
-    kind, text = match.lastgroup, match.group()
-    if kind is None:
-        return _fold_char(text)
-    if kind == "power":
-        return "^" + text.translate(_SUPERSCRIPTS)
-    if kind == "greek":
-        return f" {_GREEK[text.lower()]} "
-    if kind == "mixed":
-        return " " + _fold_char(text)
-    return {"times": " x ", "point": ".", "micro": "u", "unequal": "≠"}[kind]
+    """What stands outside ASCII, as it is written inside it; how depends on what stands around it."""
+    char, text, end = match.group(), match.string, match.end()
+    before, after = text[match.start() - 1:match.start()], text[end:end + 1]
+    if char[-1] in _SUPERSCRIPT_DIGITS:
+        return ("^" if before.isdigit() else "") + char.translate(_SUPERSCRIPTS)
+    if char in "·∙⋅‧" and (before + after).strip():
+        if _POWER_OF_TEN.match(text, end):
+            return " x "
+        return "." if before.isdigit() and after.isdigit() else ""
+    if char == "μ":
+        return "u" if after.isascii() and after.isalpha() else " mu"
+    if len(char) == 2:
+        return "≠"
+    if char.lower() in _GREEK and not _is_greek(before) and not _is_greek(after):
+        return f" {_GREEK[char.lower()]}" + " " * after.isalpha()
+    if char in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞":
+        return " " * before.isdigit() + _fold_char(char)
+    return _fold_char(char)
+
+
+def _is_greek(char: str) -> bool:
+    return "Ͱ" <= char <= "Ͽ"
 
 
 @lru_cache(maxsize=4096)
@@ -254,7 +274,7 @@ def _fold_char(char: str) -> str:
         return char
     folded = _without_accents(char).translate(_ONE_TO_ONE).replace("⁄", "/")
     if folded.lower() in _GREEK and not "Ͱ" <= char <= "Ͽ":
-        return f" {_GREEK[folded.lower()]} "
+        return f" {_GREEK[folded.lower()]}"
     return folded.lower() if len(folded) == len(folded.lower()) else char
 
 
@@ -270,18 +290,23 @@ def _has_camel(text: str) -> bool:
     return _CAMEL.search(text) is not None
 
 
+def _capital_unit(match: re.Match[str]) -> str:
+    """A unit in which a capital M says something: molar, mega."""
+    after = match.string[match.end():match.end() + 1]
+    return "mega" if after.isalpha() else f"{match.group()[:-1]}molar"
+
+
 def _apart(match: re.Match[str]) -> str:
     return f" {match.group()} "
 
 
 _Fold = tuple[Callable[[str], bool], re.Pattern[str], Replace]
-_LABEL_STEP: _Fold = (_has_camel, _STUCK_LABEL, _apart)
 _STEPS: tuple[_Fold, ...] = (
     (lambda text: "&" in text, _ENTITY, _unescape),
     (lambda text: "<" in text, _TAG, _untag),
     (lambda text: "\n" in text, _LINE_BREAK, lambda match: ""),
     (lambda text: "," in text or not text.isascii(), _THOUSANDS, lambda match: re.sub(r"\D", "", match.group())),
-    (lambda text: "er cent" in text.lower(), _PER_CENT, lambda match: "percent"),
-    (lambda text: "M" in text, _MOLAR, lambda match: match["prefix"] + "molar"),
-    (lambda text: "M" in text, _MEGA, lambda match: "mega"),
+    (lambda text: "cent" in text or "CENT" in text or "Cent" in text, _PER_CENT, lambda match: "%"),
+    (lambda text: "M" in text, _CAPITAL_UNIT, _capital_unit),
 )
+_STEPS_WITH_LABELS = (*_STEPS, (_has_camel, _STUCK_LABEL, _apart))

@@ -20,13 +20,12 @@ from rapidfuzz.fuzz import ratio
 from litrag.alignment import Alignment, Gap, alignments
 from litrag.alterations import (
     ARTICLES,
-    Quoted,
     Step,
     explain,
     kind_of_change,
     weight_of_elision,
 )
-from litrag.folding import fold, fold_tokens
+from litrag.folding import Folded, fold, fold_tokens
 from litrag.models import Difference, Location, MatchKind, Span
 
 #: Similarity (0–1) below which a place is too far from the quote to be called a copy with slips.
@@ -40,6 +39,8 @@ _STOP = frozenset(
     "a an the and or of in on to for with by at from as is was were are be been it its this that these those there than "
     "then which who we our not no had has have did do does but if so such".split()
 )
+_BULLET = re.compile(r"\s*(?:>+|#+|[-*•–])\s+(?=[^\W\d])")
+_BULLETS = frozenset(">#-*•–")
 _ELLIPSIS = re.compile(r"\s*[\[(]?\s*(?:…|\.{3,}|(?:\. ){2,}\.)\s*[\])]?\s*")
 _LABEL = re.compile(r"\s*[A-Z][A-Za-z,/& ]{2,40}:\s+(?=\S)")
 _LABEL_WORDS = frozenset(
@@ -162,27 +163,37 @@ class _Search:
         self.source = fold(text)
 
     def run(self) -> Location:
-        tokens = _bare(fold_tokens(self.quote))
+        quote = self.quote
+        if quote[:1] in _BULLETS and (bullet := _BULLET.match(quote)):
+            return _Search(quote[bullet.end():], self.source.text, self.claim, self.vocabulary).run()
+        folded = Folded(quote, labels=False)
+        tokens, joined = folded.tokens, folded.joined
+        if "…" in tokens:
+            tokens = _bare(tokens)
+            joined = f" {' '.join(tokens)} "
         if not _has_content(tokens):
             return _absent(_TOO_SHORT)
-        if verbatim := self._verbatim(tokens):
+        if verbatim := self._verbatim(tokens, joined):
             return verbatim
-        if "…" in tokens or _ELLIPSIS.search(self.quote):
+        if "…" in tokens or (("…" in quote or "..." in quote or ". ." in quote) and _ELLIPSIS.search(quote)):
             return self._elided()
-        return self._unlabelled(tokens) or self._nearest(self.quote, tokens)
+        return self._unlabelled() or self._nearest(folded)
 
-    def _unlabelled(self, tokens: Sequence[str]) -> Location | None:
+    def _unlabelled(self) -> Location | None:
         """A quote that starts with a section label which the stored text keeps elsewhere."""
-        label = _LABEL.match(self.quote)
+        label = _LABEL.match(self.quote) if ":" in self.quote else None
         if not label or not all(word in _LABEL_WORDS for word in fold_tokens(label.group())):
             return None
         rest = _Search(self.quote[label.end():], self.source.text, self.claim, self.vocabulary)
         location = rest.run()
-        return location if location.match in (MatchKind.NORMALIZED, MatchKind.EXACT) else None
+        if location.match not in (MatchKind.NORMALIZED, MatchKind.EXACT):
+            return None
+        first, _ = self._tokens_of(location.spans[0])
+        return location.model_copy(update={"match": MatchKind.NORMALIZED}) if self.source.begins_sentence(first) else None
 
     # --- word for word
-    def _verbatim(self, tokens: list[str]) -> Location | None:
-        places = self._places(tokens)
+    def _verbatim(self, tokens: list[str], joined: str) -> Location | None:
+        places = self._places(joined)
         if not places:
             return None
         free = [place for place in places if self._is_free(place, place + len(tokens))]
@@ -195,15 +206,15 @@ class _Search:
         kind = MatchKind.EXACT if self.source.text[span[0]:span[1]] == self.quote.strip() else MatchKind.NORMALIZED
         return Location(match=kind, spans=(span,), score=1.0, occurrences=len(free), note=note)
 
-    def _places(self, tokens: Sequence[str], least: int = 0) -> list[int]:
-        """Numbers of the source tokens at which these tokens stand, from token `least` on."""
-        joined, wanted = self.source.joined, f" {' '.join(tokens)} "
+    def _places(self, wanted: str, least: int = 0) -> list[int]:
+        """Numbers of the source tokens at which the joined tokens stand, from token `least` on."""
+        joined = self.source.joined
         places: list[int] = []
         place = joined.find(wanted)
         while place >= 0:
             places.append(self.source.token_at(place))
             place = joined.find(wanted, place + 1)
-        return [place for place in places if place >= least]
+        return [place for place in places if place >= least] if least else places
 
     def _is_free(self, first: int, last: int) -> bool:
         start, end = self.source.span(first, last)
@@ -274,10 +285,10 @@ class _Search:
     def _chain(self, folded: Sequence[Sequence[str]]) -> list[int] | None:
         """Places of the pieces in order, each as soon as possible after the last, with the least left out."""
         best: tuple[int, list[int]] | None = None
-        for first in self._places(folded[0]):
+        for first in self._places(_join(folded[0])):
             chain = [first]
             for previous, piece in pairwise(folded):
-                following = self._places(piece, chain[-1] + len(previous))
+                following = self._places(_join(piece), chain[-1] + len(previous))
                 if not following:
                     return None if best is None else best[1]
                 chain.append(following[0])
@@ -329,12 +340,12 @@ class _Search:
         sizes: list[Sequence[str]] = []
         for piece, tokens in zip(pieces, folded, strict=True):
             least = placed[-1] + len(sizes[-1]) if placed else 0
-            places = self._places(tokens, least)
+            places = self._places(_join(tokens), least)
             if places:
                 placed.append(places[0])
                 sizes.append(tokens)
                 continue
-            location = self._nearest(piece, list(tokens))
+            location = self._nearest(Folded(piece, labels=False))
             if location.match is not MatchKind.FUZZY:
                 return location if location.match is MatchKind.ALTERED else _absent("not every piece stands there")
             first, last = self._tokens_of(location.spans[0])
@@ -353,50 +364,51 @@ class _Search:
         return Difference(quote="", source=_shown(self.source.text[slice(*span)]), kind=kind, source_span=span)
 
     # --- with differences
-    def _nearest(self, given: str, tokens: list[str]) -> Location:
+    def _nearest(self, quoted: Folded) -> Location:
+        tokens, joined = quoted.tokens, quoted.joined
         if len(tokens) > len(self.source):
             return _absent("longer than its source")
         if len(tokens) < 3 or _letters(tokens) < 8:
             return _absent(_TOO_SHORT)
-        joined = f" {' '.join(tokens)} "
-        quoted = Quoted(given, tokens)
         best: tuple[Alignment, list[list[Step] | None]] | None = None
         for alignment in islice(alignments(tokens, joined, self.source), 4):
             steps = self._explained(quoted, alignment)
             if all(step is not None for step in steps):
-                accepted = self._accepted(quoted, joined, alignment, [s for found in steps for s in found or ()])
+                accepted = self._accepted(quoted, alignment, [s for found in steps for s in found or ()])
                 if accepted:
                     return accepted
             if best is None or alignment.agreeing > best[0].agreeing:
                 best = alignment, steps
-            if self._is_settled(alignment, joined, len(tokens)):
+            if self._is_settled(alignment, tokens):
                 break
         if best is None or self._agreement(tokens, best[0]) < ALTERED_FLOOR:
             return _absent(score=self._similarity(joined, best[0]) if best else 0.0)
-        return self._altered(quoted, joined, *best)
+        return self._altered(quoted, *best)
 
-    def _explained(self, quoted: Quoted, alignment: Alignment) -> list[list[Step] | None]:
-        known: Container[str] = _Either(self.source.places, self.vocabulary)
+    def _explained(self, quoted: Folded, alignment: Alignment) -> list[list[Step] | None]:
+        known: Container[str] = _Known(self.source.joined, self.vocabulary)
         return [explain(quoted, self.source, gap, known) for gap in alignment.gaps]
 
-    def _is_settled(self, alignment: Alignment, joined: str, size: int) -> bool:
-        """Whether no other place can fit better: one short gap, and what surrounds it stands only once."""
+    def _is_settled(self, alignment: Alignment, tokens: Sequence[str]) -> bool:
+        """Whether no other place can fit better: what surrounds the only gap stands nowhere else."""
         if len(alignment.gaps) != 1:
             return False
         gap = alignment.gaps[0]
-        if gap.q1 - gap.q0 > 3 or gap.s1 - gap.s0 > 4:
+        if gap.q1 - gap.q0 > 16:
             return False
-        text = self.source.joined
-        tokens = joined.split()
-        for part in (tokens[:gap.q0], tokens[gap.q1:]):
-            wanted = f" {' '.join(part)} "
-            if len(part) > 2 and (place := text.find(wanted)) >= 0 and text.find(wanted, place + 1) < 0:
-                return True
-        return False
+        unique = [self._is_unique(tokens[:gap.q0]), self._is_unique(tokens[gap.q1:])]
+        return all(unique) or (any(unique) and gap.s1 - gap.s0 <= gap.q1 - gap.q0 + 6)
+
+    def _is_unique(self, tokens: Sequence[str]) -> bool:
+        if len(tokens) < 4:
+            return False
+        wanted, text = _join(tokens), self.source.joined
+        place = text.find(wanted)
+        return place >= 0 and text.find(wanted, place + 1) < 0
 
     def _similarity(self, joined: str, alignment: Alignment) -> float:
         borders = self.source.tokens[alignment.first:alignment.last]
-        return ratio(joined, f" {' '.join(borders)} ") / 100
+        return ratio(joined, _join(borders)) / 100
 
     def _agreement(self, tokens: Sequence[str], alignment: Alignment) -> float:
         """Share of the quote's characters that stand in the source, in order."""
@@ -404,7 +416,7 @@ class _Search:
         return 1 - missing / sum(map(len, tokens))
 
     def _accepted(
-        self, quoted: Quoted, joined: str, alignment: Alignment, steps: Sequence[Step]
+        self, quoted: Folded, alignment: Alignment, steps: Sequence[Step]
     ) -> Location | None:
         """A location for a quote whose every difference is harmless, unless there are too many or it is cut short."""
         first, last = self._tightened(alignment, steps, len(quoted.tokens))
@@ -413,7 +425,7 @@ class _Search:
         asides = [step for step in steps if step.kind in ("aside", "label")]
         kept = [token for number, token in enumerate(self.source.tokens[first:last], start=first)
                 if not any(step.s0 <= number < step.s1 for step in asides)]
-        score = ratio(joined, f" {' '.join(kept)} ") / 100
+        score = ratio(quoted.joined, _join(kept)) / 100
         if score < FUZZY_FLOOR or not self._is_free(first, last):
             return None
         span = self._widened(self.source.span(first, last), quoted.text)
@@ -436,12 +448,12 @@ class _Search:
                 last = gap.s0 + (gap.q1 - gap.q0) + drift
         return first, last
 
-    def _difference(self, quoted: Quoted, q0: int, q1: int, s0: int, s1: int, kind: str) -> Difference:
+    def _difference(self, quoted: Folded, q0: int, q1: int, s0: int, s1: int, kind: str) -> Difference:
         source_span = self.source.span(s0, s1) if s0 < s1 else None
         quote_span: Span | None = None
         if q0 < q1:
             shift = self.quote.find(quoted.text) if quoted.text != self.quote else 0
-            start, end = quoted.folded.span(q0, q1)
+            start, end = quoted.span(q0, q1)
             quote_span = start + shift, end + shift
         return Difference(
             quote=_shown(self.quote[slice(*quote_span)]) if quote_span else "",
@@ -450,7 +462,7 @@ class _Search:
         )
 
     def _altered(
-        self, quoted: Quoted, joined: str, alignment: Alignment, steps: Sequence[list[Step] | None]
+        self, quoted: Folded, alignment: Alignment, steps: Sequence[list[Step] | None]
     ) -> Location:
         differences = [
             self._change(quoted, gap) for gap, found in zip(alignment.gaps, steps, strict=True) if found is None
@@ -460,11 +472,11 @@ class _Search:
             if not _stands_free(self.source.text, start, end):
                 return self._cut_short(alignment.first, alignment.last)
         return Location(
-            match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(joined, alignment),
+            match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(quoted.joined, alignment),
             differences=tuple(differences), occurrences=1,
         )
 
-    def _change(self, quoted: Quoted, gap: Gap) -> Difference:
+    def _change(self, quoted: Folded, gap: Gap) -> Difference:
         """The gap as a reader should see it: without tokens that agree, with the unit of a changed number."""
         quote, source = quoted.tokens, self.source.tokens
         q0, q1, s0, s1 = gap.q0, gap.q1, gap.s0, gap.s1
@@ -492,14 +504,18 @@ class _Search:
         return tuple(self.source.span(a, b) for a, b in zip(borders[::2], borders[1::2], strict=True) if a < b)
 
 
-class _Either:
-    """Membership in either of two containers, without building their union."""
+class _Known:
+    """The words of the source and of the corpus, which no typing error may turn into."""
 
-    def __init__(self, one: Container[str], other: Container[str]) -> None:
-        self._one, self._other = one, other
+    def __init__(self, joined: str, vocabulary: Container[str]) -> None:
+        self._joined, self._vocabulary = joined, vocabulary
 
-    def __contains__(self, item: object) -> bool:
-        return item in self._one or item in self._other
+    def __contains__(self, word: object) -> bool:
+        return word in self._vocabulary or f" {word} " in self._joined
+
+
+def _join(tokens: Sequence[str]) -> str:
+    return f" {' '.join(tokens)} "
 
 
 def _bare(tokens: list[str]) -> list[str]:
@@ -512,8 +528,15 @@ def _bare(tokens: list[str]) -> list[str]:
     return tokens if end - start == len(tokens) else tokens[start:end]
 
 
-def _letters(tokens: Sequence[str]) -> int:
-    return sum(len(token) for token in tokens if token.isalpha() and token not in _STOP)
+def _letters(tokens: Sequence[str], enough: int = 12) -> int:
+    """Letters of the words that say something; counting stops when there are enough."""
+    letters = 0
+    for token in tokens:
+        if token not in _STOP and token.isalpha():
+            letters += len(token)
+            if letters >= enough:
+                break
+    return letters
 
 
 def _has_content(tokens: Sequence[str]) -> bool:

@@ -108,7 +108,7 @@ def is_typo(written: str, meant: str, vocabulary: Container[str] = frozenset()) 
 def _is_word(word: str) -> bool:
     """Whether the word, or what it is plainly built from, is in the word list."""
     words = known_words()
-    if word in words or american(word) in words:
+    if word in words:
         return True
     return any(word.endswith(e) and len(word) - len(e) >= 4 and word[: -len(e)] in words for e in _ENDINGS)
 
