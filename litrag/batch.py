@@ -26,8 +26,10 @@ from litrag.cells import protect
 from litrag.claim_tables import ClaimRow, ClaimTable, RowProblem
 from litrag.errors import InputError
 from litrag.grounding import ClaimInput, ground_claims
+from litrag.index import Index
 from litrag.journal import Journal, JournaledJudge
 from litrag.models import AuditedClaim, CheckedCitation, Judge, Model, Record, Verdict
+from litrag.reanchor import find_better_sources
 
 Ground = Callable[[Sequence[ClaimInput], Mapping[str, Record], Judge], list[AuditedClaim]]
 Progress = Callable[[str, int, int], None]
@@ -67,8 +69,7 @@ class BatchReport(Model):
 
     def exit_code(self, fail_under: float | None = None) -> int:
         """0 when the run is sound and at least `fail_under` is supported, 1 below it, 2 when rows couldn't be used."""
-        if fail_under is not None and not 0 <= fail_under <= 1:
-            raise InputError(f"--fail-under is a share between 0 and 1, got {fail_under:g}; 90 % is 0.9")
+        check_share(fail_under)
         if self.problems or not self.results:
             return UNUSABLE
         return FAILED if fail_under is not None and self.supported < fail_under else PASSED
@@ -83,6 +84,12 @@ class BatchReport(Model):
         )
 
 
+def check_share(fail_under: float | None) -> None:
+    """Refuse a share of supported claims that isn't one."""
+    if fail_under is not None and not 0 <= fail_under <= 1:
+        raise InputError(f"--fail-under is a share between 0 and 1, got {fail_under:g}; 90 % is 0.9")
+
+
 class BatchOptions(NamedTuple):
     """How a batch runs. `ground` is exchanged to look further, e.g. for better sources; `chunk` claims go at a time."""
 
@@ -90,6 +97,14 @@ class BatchOptions(NamedTuple):
     at_once: int = 16
     progress: Progress | None = None
     ground: Ground = partial(ground_claims, second_look=True)
+
+
+def looking_further(index: Index) -> Ground:
+    """Grounding that also offers a better source of the index for claims whose cited one is silent."""
+    def ground(items: Sequence[ClaimInput], records: Mapping[str, Record], judge: Judge) -> list[AuditedClaim]:
+        return find_better_sources(ground_claims(items, records, judge, second_look=True), index, judge)
+
+    return ground
 
 
 def run_batch(
@@ -274,18 +289,29 @@ def _xml(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def write_results(report: BatchReport, path: Path) -> None:
-    """Write results as the ending says (.csv, .jsonl, .xml): whole or not at all."""
-    writers: dict[str, Callable[[BatchReport], str]] = {".csv": results_csv, ".jsonl": results_jsonl, ".xml": junit_xml}
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
+_WRITERS: dict[str, Callable[[BatchReport], str]] = {".csv": results_csv, ".jsonl": results_jsonl, ".xml": junit_xml}
+
+
+def check_result_path(path: Path) -> None:
+    """Refuse a file name whose ending says no form of results."""
+    if path.suffix.lower() not in _WRITERS:
         raise InputError(f"can't write results as {path.name!r}; name a file that ends in .csv, .jsonl or .xml (JUnit)")
-    encoding = "utf-8-sig" if path.suffix.lower() == ".csv" else "utf-8"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+
+
+def write_results(report: BatchReport, path: Path, *, form: str | None = None) -> None:
+    """Write results as `form` or else the ending says (.csv, .jsonl, .xml): whole or not at all."""
+    if form is None:
+        check_result_path(path)
+    form = form or path.suffix.lower()
+    encoding = "utf-8-sig" if form == ".csv" else "utf-8"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"can't write {str(path)!r}: {error.strerror or error}; the judgements are kept") from error
     try:
         with os.fdopen(descriptor, "w", encoding=encoding, newline="") as file:
-            file.write(writer(report))
+            file.write(_WRITERS[form](report))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

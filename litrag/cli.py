@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from litrag import __version__
+from litrag import __version__, cli_batch, cli_labels
 from litrag.config import PROJECT, settings
 from litrag.errors import InputError, LitRAGError
 from litrag.models import AuditedAnswer, AuditedClaim
@@ -74,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     verify = add("verify", _verify, "check a text or prepared answers that cite abstracts; without FILE: standard input")
     verify.add_argument("path", nargs="?", help="text, .json of prepared answers, or - for standard input")
     _sources(verify)
+    cli_batch.add_options(verify)
+    cli_labels.add_commands(add)
     demo = add("demo", _demo, "three questions and four prepared answers over the sample corpus")
     demo.add_argument("--judge", help="local, checks, hf:<id> or <provider>:<model>")
     return parser
@@ -118,6 +120,8 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    if options.batch is not None:
+        return cli_batch.verify_batch(options)
     from litrag.index import open_index
     from litrag.judges import open_judge
     from litrag.pipeline import verify

@@ -107,6 +107,11 @@ class Settings(BaseSettings):
         return self.home / "models"
 
     @property
+    def table_dir(self) -> Path:
+        """Folder of the journals and results of tables of claims."""
+        return self.home / "tables"
+
+    @property
     def database_url(self) -> str:
         """URL of the store, secrets included: for the engine only, never for display."""
         if self.db_url is not None:

@@ -10,12 +10,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from litrag.batch import BatchOptions, BatchReport, run_batch, write_results
+from litrag.batch import BatchOptions, BatchReport, looking_further, run_batch, write_results
 from litrag.claim_tables import ClaimTable, read_claims
-from litrag.grounding import ClaimInput, Progress, ground_claims
+from litrag.grounding import Progress
 from litrag.index import Index
 from litrag.models import AuditedAnswer, AuditedClaim, Judge, Record, Source
-from litrag.reanchor import find_better_sources
 
 #: Rows that couldn't be used and are named in the answer; the others are counted.
 NAMED_PROBLEMS = 10
@@ -25,14 +24,11 @@ def verify_table(
     run_id: str, content: bytes, name: str, *, index: Index, judge: Judge, folder: Path, progress: Progress
 ) -> AuditedAnswer:
     """Check a CSV, TSV or JSONL table; results are written beside the journal as CSV and JSONL."""
-    def ground(items: Sequence[ClaimInput], records: Mapping[str, Record], asked: Judge) -> list[AuditedClaim]:
-        return find_better_sources(ground_claims(items, records, asked, second_look=True), index, asked)
-
     table = read_claims(content, name=name)
     folder.mkdir(parents=True, exist_ok=True)
     report = run_batch(
         table, index.records, judge=judge, journal=folder / f"{hashlib.sha256(content).hexdigest()[:16]}.journal",
-        options=BatchOptions(progress=progress, ground=ground),
+        options=BatchOptions(progress=progress, ground=looking_further(index)),
     )
     for path in result_files(folder, run_id):
         write_results(report, path)

@@ -131,7 +131,7 @@ class Workbench:
     @property
     def tables(self) -> Path:
         """Folder of the journals and results of tables."""
-        return self.settings.home / "tables"
+        return self.settings.table_dir
 
     # -- jobs
     def job(self, run_id: str) -> Job | None:
