@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from litrag.agreement import ClassMeasures, Table, per_class
 from litrag.calibration import JudgeKey, Pair
-from litrag.estimates import Estimate, Floats, group_index, resampled, undefined
+from litrag.estimates import Estimate, Floats, Statistic, group_index, resampled, undefined
 from litrag.models import Judgement, Model, Verdict
 from litrag.rates import false_reassurance
 
@@ -132,8 +133,9 @@ def _sides(both: Sequence[tuple[Pair, Pair]]) -> tuple[list[Pair], list[Pair]]:
 def mcnemar(only_old: int, only_new: int) -> float:
     """Exact two-sided p of McNemar's test; 1 when the judges never differ in being right."""
     n, fewer = only_old + only_new, min(only_old, only_new)
-    tail = sum(math.comb(n, k) for k in range(fewer + 1)) / 2**n
-    return min(1.0, 2 * tail)
+    # Whole numbers up to the division: exact for any number of items.
+    ways = sum(math.comb(n, k) for k in range(fewer + 1))
+    return min(1.0, float(2 * ways / 2**n))
 
 
 def _differences(both: Sequence[tuple[Pair, Pair]]) -> dict[str, Estimate]:
@@ -149,17 +151,20 @@ def _differences(both: Sequence[tuple[Pair, Pair]]) -> dict[str, Estimate]:
     reasons = ("", "reviewers used only supports, or never", "one of the judges never says supports")
     found = {}
     for name, of_one, reason in zip(names, statistics, reasons, strict=True):
-        def difference(totals: Floats, of_one=of_one) -> Floats:  # type: ignore[no-untyped-def]
-            result: Floats = of_one(totals[:, 6:]) - of_one(totals[:, :6])
-            return result
-
-        value = float(difference(counts.sum(axis=0).reshape(1, -1))[0])
+        difference = partial(_difference, of_one)
+        value = difference(counts.sum(axis=0).reshape(1, -1)).item()
         if math.isnan(value):
             found[name] = undefined(reason, len(both))
             continue
         low, high = resampled(counts, difference) or (None, None)
         found[name] = Estimate(value=value, low=low, high=high, n=len(both), method="paired bootstrap over questions")
     return found
+
+
+def _difference(of_one: Statistic, totals: Floats) -> Floats:
+    """A statistic of the new judge's totals minus that of the old one's."""
+    change: Floats = of_one(totals[:, 6:]) - of_one(totals[:, :6])
+    return change
 
 
 def _tally(pair: Pair) -> Floats:

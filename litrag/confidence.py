@@ -191,20 +191,33 @@ def _logistic(stated: Floats, right: Floats, verdicts: Any | None) -> Scale:
     x = np.column_stack(columns)
     prior = np.zeros(x.shape[1])
     prior[0] = 1.0
-    strength = np.asarray([1.0, 0.1, *[2.0] * len(names)][: x.shape[1]])
-    w = prior.copy()
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (p - right) + strength * (w - prior)
-        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(strength), gradient)
-        w = w - step
-        if float(np.abs(step).max()) < 1e-9:
-            break
+    strength = np.asarray([0.1, 0.01, *[1.0] * len(names)][: x.shape[1]])
+    w = _newton(x, right, prior, strength)
     return Scale(
         kind=ScaleKind.TEMPERATURE if verdicts is None else ScaleKind.LOGISTIC,
         temperature=round(1 / max(float(w[0]), 1e-3), 6), offset=0.0 if verdicts is None else round(float(w[1]), 6),
         offsets={name: round(float(value), 6) for name, value in zip(names, w[2:], strict=True)}, n=len(right),
     )
+
+
+def _newton(x: Floats, y: Floats, prior: Floats, strength: Floats) -> Floats:
+    """Minimum of the penalised logistic loss; steps that would raise it are halved."""
+
+    def loss(at: Floats) -> float:
+        margins = np.where(y > 0, 1.0, -1.0) * (x @ at)
+        return float(np.logaddexp(0.0, -margins).sum() + 0.5 * (strength * (at - prior) ** 2).sum())
+
+    w = prior.copy()
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (p - y) + strength * (w - prior)
+        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(strength), gradient)
+        while loss(w - step) > loss(w) and float(np.abs(step).max()) > 1e-9:
+            step = step / 2
+        w = w - step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return w
 
 
 def _isotonic(stated: Floats, right: Floats) -> Scale:

@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from litrag.calibration import JudgeKey
 from litrag.confidence import Scale, ScaleKind, Threshold
+from litrag.config import settings
 from litrag.errors import InputError, StoreError
 from litrag.estimates import Estimate, percent_range
 from litrag.models import Judge, Judgement, Model, Passage, Verdict
@@ -127,8 +128,23 @@ class CalibratedJudge:
         """Judge one claim; see `judge_many`."""
         return self.judge_many([(claim, passage, quote)])[0]
 
+    @property
+    def version(self) -> str:
+        """The judge's version with the profiles in force for it: what it says depends on both."""
+        names = sorted(p.profile_id for p in self._history.in_force() if p.judge.judge == self.judge_id)
+        return "+".join([str(getattr(self._judge, "version", "")), *names])
+
+    @property
+    def model_id(self) -> str:
+        return str(getattr(self._judge, "model_id", ""))
+
     def judge_many(self, pairs: Sequence[tuple[str, str | Passage, str | None]]) -> list[Judgement]:
         return self._history.apply(self._judge.judge_many(pairs))
+
+
+def calibrated(judge: Judge, history: ProfileHistory | None = None) -> CalibratedJudge:
+    """The judge with whatever profile is in force when it judges."""
+    return CalibratedJudge(judge, history or open_history())
 
 
 # --- keeping
@@ -211,17 +227,17 @@ class ProfileHistory:
 
     def apply(self, judgements: Sequence[Judgement]) -> list[Judgement]:
         """Apply to each judgement the profile in force for the judge that gave it."""
-        in_force = self._in_force()
+        in_force = {profile.judge.name: profile for profile in self.in_force()}
         return [apply_profile(judgement, in_force.get(JudgeKey.of(judgement).name)) for judgement in judgements]
 
-    def _in_force(self) -> dict[str, Profile]:
+    def in_force(self) -> list[Profile]:
+        """One profile per calibrated judge."""
         latest = {entry.base.name: entry for entry in self.entries()}
-        found = [self.get(entry.profile_id) for entry in latest.values() if entry.profile_id is not None]
-        return {profile.judge.name: profile for profile in found}
+        return [self.get(entry.profile_id) for entry in latest.values() if entry.profile_id is not None]
 
     def layer_for(self, judge: str, model: str) -> Layer | None:
         """The refitted last layer in force for a local model, whatever the version of the code around it."""
-        for profile in self._in_force().values():
+        for profile in self.in_force():
             if profile.layer is not None and (profile.base.judge, profile.base.model) == (judge, model):
                 return profile.layer
         return None
@@ -239,6 +255,11 @@ class ProfileHistory:
 
     def _note(self, action: str, base: JudgeKey, profile_id: str | None) -> None:
         _append(self.folder / "history.jsonl", HistoryEntry(action=action, base=base, profile_id=profile_id))
+
+
+def open_history(home: Path | None = None) -> ProfileHistory:
+    """The calibration profiles kept in LITRAG_HOME."""
+    return ProfileHistory((home or settings().home) / "calibration")
 
 
 def _lines(path: Path) -> Iterator[str]:

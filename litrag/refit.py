@@ -7,17 +7,14 @@ changing nothing, or a refusal: a layer that isn't at least as good on questions
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from litrag.estimates import Floats, group_index
+from litrag.judges import CLASSES, Entailment
 from litrag.models import Model, Verdict
-from litrag.profiles import Layer
-
-#: The verdicts that a local model tells apart, in the order of its output.
-CLASSES = (Verdict.SUPPORTS, Verdict.PARTIAL, Verdict.CONTRADICTS, Verdict.NOT_FOUND)
+from litrag.profiles import Layer, ProfileHistory, open_history
 
 #: Smallest probability that is told from none: models round to four decimals.
 _FLOOR = 5e-5
@@ -29,17 +26,7 @@ _FOLDS = 5
 #: Fewer labels than this are never refitted on.
 FEWEST = 40
 
-Cases = list[tuple[str, str]]
-
-
-class Entailment(Protocol):
-    """A model of (claim, evidence) → probabilities over CLASSES, one row per pair."""
-
-    @property
-    def model_id(self) -> str: ...
-
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]: ...
-
+Rows = npt.NDArray[np.float32]
 
 class Refit(Model):
     """What came of refitting: the layer when it is used, and the balanced accuracies on left-out questions."""
@@ -63,8 +50,28 @@ class RefittedModel:
     def model_id(self) -> str:
         return refitted_id(self._model.model_id, self._layer)
 
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
-        return apply_layer(np.asarray(self._model.predict(pairs), dtype=float), self._layer)
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> Rows:
+        return apply_layer(np.asarray(self._model.predict(pairs), dtype=float), self._layer).astype(np.float32)
+
+
+class LayeredModel:
+    """A model with whatever layer is in force for it at the moment of a call."""
+
+    def __init__(self, model: Entailment, judge_id: str, history: ProfileHistory | None = None) -> None:
+        self._model = model
+        self._judge_id = judge_id
+        self._history = history or open_history()
+
+    def _current(self) -> Entailment:
+        layer = self._history.layer_for(self._judge_id, self._model.model_id)
+        return self._model if layer is None else RefittedModel(self._model, layer)
+
+    @property
+    def model_id(self) -> str:
+        return self._current().model_id
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> Rows:
+        return self._current().predict(pairs)
 
 
 class RecordingModel:
@@ -72,21 +79,21 @@ class RecordingModel:
 
     def __init__(self, model: Entailment) -> None:
         self._model = model
-        self.rows: dict[tuple[str, str], Floats] = {}
+        self.rows: dict[tuple[str, str], npt.NDArray[np.float32]] = {}
         self.latest: tuple[str, str] | None = None
 
     @property
     def model_id(self) -> str:
         return self._model.model_id
 
-    def predict(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> Rows:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self.rows]
         if new:
-            for pair, row in zip(new, np.asarray(self._model.predict(new), dtype=float), strict=True):
+            for pair, row in zip(new, np.asarray(self._model.predict(new), dtype=np.float32), strict=True):
                 self.rows[pair] = row
         if pairs:
             self.latest = pairs[-1]
-        return np.asarray([self.rows[pair] for pair in pairs], dtype=float).reshape(len(pairs), len(CLASSES))
+        return np.asarray([self.rows[pair] for pair in pairs], dtype=np.float32).reshape(len(pairs), len(CLASSES))
 
 
 def refitted_id(model_id: str, layer: Layer) -> str:

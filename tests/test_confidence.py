@@ -97,6 +97,14 @@ def test_verdicts_that_are_wrong_more_often_get_lower_confidence():
     assert scale.apply(0.8, "supports") > 0.8 > 0.5 > scale.apply(0.8, "partial")
 
 
+def test_two_confidences_that_differ_little_but_mean_much_are_told_apart():
+    # At 0.97 nothing is wrong, at 0.93 half: a plain Newton step overshoots here.
+    confidence, right = [0.97] * 50 + [0.93] * 50, [True] * 50 + [True, False] * 25
+    scale = fit_scale(confidence, right, ["supports"] * 100)
+    assert scale.apply(0.97, "supports") > 0.95
+    assert scale.apply(0.93, "supports") == pytest.approx(0.5, abs=0.05)
+
+
 @pytest.mark.parametrize("right", [[True] * 6, [False] * 6, []])
 def test_labels_that_say_nothing_about_confidence_leave_it_alone(right):
     scale = fit_scale([0.7] * len(right), right, ["supports"] * len(right))
