@@ -223,7 +223,7 @@ def report(outcomes: list[Outcome], server: Server, fault_free_calls: int, secon
         "requests that failed on purpose": f"{injected} of {calls} ({injected / calls:.1%}): {kinds}",
         "calls": f"{calls}; {fault_free_calls} without faults; ratio {calls / fault_free_calls:.3f}",
         "cost by the server's books": f"${sum(server.books.cost.values()):.2f}; dearest run at {most:.1%} of its budget",
-        "requests under way at once": f"{server.busiest} at most",
+        "requests under way at once": f"{server.busiest} at most, those that the client had given up included",
         "seconds": f"{seconds:.0f}",
     }
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())])
@@ -243,7 +243,10 @@ def main() -> int:
     print(table)
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(f"## Soak of the LLM side\n\n{table}\n", encoding="utf-8")
+        command = f"python -m benchmarks.soak --answers {options.answers} --faults {options.faults}"
+        said = "Claude's client against a loopback server that fails on purpose; no model is called."
+        options.markdown.write_text(
+            f"## Soak of the LLM side\n\n`{command} --at-once {options.at_once}`: {said}\n\n{table}\n", encoding="utf-8")
     broken = problems(outcomes, server, len(calm.asked))
     for problem in broken[:20]:
         print(f"BROKEN: {problem}")
