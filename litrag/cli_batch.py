@@ -11,24 +11,19 @@ import argparse
 import hashlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from litrag.batch import (
-    BatchOptions,
-    BatchReport,
-    check_result_path,
-    check_share,
-    looking_further,
-    run_batch,
-    write_results,
-)
-from litrag.claim_tables import ClaimTable, read_claims
 from litrag.config import settings
 from litrag.errors import InputError
-from litrag.llm.budget import within_budget
+from litrag.llm.budget import spending
+
+if TYPE_CHECKING:
+    from litrag.batch import BatchReport
+    from litrag.claim_tables import ClaimTable
 
 #: Unusable rows that are named on the screen; the others are counted.
 NAMED_PROBLEMS = 20
@@ -49,6 +44,9 @@ def add_options(verify: argparse.ArgumentParser) -> None:
 
 def verify_batch(options: argparse.Namespace) -> int:
     """Check the table, write the results and say what came out; everything that can be wrong is checked first."""
+    from litrag.batch import check_share, write_results
+    from litrag.claim_tables import read_claims
+
     if options.path is not None:
         raise InputError(f"give a text ({options.path!r}) or --batch {options.batch}, not both")
     check_share(options.fail_under)
@@ -56,7 +54,8 @@ def verify_batch(options: argparse.Namespace) -> int:
     content = _read(options.batch)
     table = read_claims(content, name=str(options.batch))
     journal = options.journal or settings().table_dir / f"{hashlib.sha256(content).hexdigest()[:16]}.journal"
-    report = _run(options, table, journal)
+    with spending(settings().budget_usd):
+        report = _run(options, table, journal)
     for path, form in outputs.items():
         write_results(report, path, form=form)
     code = report.exit_code(options.fail_under)
@@ -66,6 +65,8 @@ def verify_batch(options: argparse.Namespace) -> int:
 
 def _outputs(options: argparse.Namespace) -> dict[Path, str | None]:
     """Result files, and the form of those whose ending doesn't say it."""
+    from litrag.batch import check_result_path
+
     paths = options.out or [options.batch.with_suffix(f".verified{ending}") for ending in (".csv", ".jsonl")]
     for path in paths:
         check_result_path(path)
@@ -81,8 +82,8 @@ def _read(path: Path) -> bytes:
         raise InputError(f"can't read {str(path)!r}: {error.strerror or error}; give a CSV, TSV or JSONL file") from error
 
 
-@within_budget
 def _run(options: argparse.Namespace, table: ClaimTable, journal: Path) -> BatchReport:
+    from litrag.batch import BatchOptions, looking_further, run_batch
     from litrag.index import open_index
     from litrag.judges import open_judge
 

@@ -9,18 +9,22 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from litrag.config import settings
 from litrag.errors import InputError
-from litrag.exchange import Format, export, export_lines
-from litrag.foreign_labels import FIELDS, Mapped, import_foreign, parse_mapping, parse_values
-from litrag.label_import import Outcome, import_labels, read_table
-from litrag.reviews import Store, open_store
+
+if TYPE_CHECKING:
+    from litrag.label_import import Outcome
+    from litrag.reviews import Store
 
 Add = Callable[[str, Callable[[argparse.Namespace], int], str], argparse.ArgumentParser]
+
+#: What can be written: the values of `exchange.Format`, which takes long to import.
+FORMATS = ("csv", "events", "label-studio", "argilla")
 
 #: Changes and problems that are named on the screen; the others are counted.
 NAMED = 50
@@ -30,14 +34,15 @@ def add_commands(add: Add) -> None:
     """The two commands with their options."""
     leave = add("export", _export, "write labels and events of the review store to a file or to standard output")
     leave.add_argument("out", nargs="?", type=Path, help="file to write; without it: standard output")
-    leave.add_argument("--format", type=Format, choices=list(Format), default=Format.CSV, help="what to write; default: csv")
+    leave.add_argument("--format", choices=FORMATS, default="csv", help="what to write; default: csv")
     leave.add_argument("--bom", action="store_true", help="begin a CSV with a byte-order mark, for older spreadsheets")
     come = add("import", _import, "bring an edited export, or a foreign table of labels, into the review store")
     come.add_argument("path", type=Path, help="CSV or XLSX file")
     come.add_argument("--preview", action="store_true", help="only say what would change")
     foreign = come.add_argument_group("a table from elsewhere")
     foreign.add_argument(
-        "--map", action="append", default=[], metavar="FIELD=COLUMN", help=f"which column holds what: {', '.join(FIELDS)}",
+        "--map", action="append", default=[], metavar="FIELD=COLUMN",
+        help="which column holds what, such as claim_text=Statement; a wrong FIELD lists all",
     )
     foreign.add_argument("--value", action="append", default=[], metavar="THEIRS=OURS", help="their label and our verdict")
     foreign.add_argument("--reviewer", default="imported", help="pseudonym for rows that name no reviewer")
@@ -45,11 +50,14 @@ def add_commands(add: Add) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    store = open_store(settings().database_url)
-    if options.bom and options.format is not Format.CSV:
+    from litrag.exchange import Format, export_lines
+    from litrag.reviews import open_store
+
+    if options.bom and options.format != Format.CSV:
         raise InputError(f"--bom is for csv, not for {options.format}")
+    store = open_store(settings().database_url)
     if options.out is None:
-        for line in export_lines(store, options.format, bom=options.bom):
+        for line in export_lines(store, Format(options.format), bom=options.bom):
             sys.stdout.buffer.write(line.encode())
         sys.stdout.buffer.flush()
         return 0
@@ -63,6 +71,8 @@ def _export(options: argparse.Namespace) -> int:
 
 def _write(store: Store, options: argparse.Namespace) -> None:
     """Write the file whole or not at all."""
+    from litrag.exchange import Format, export
+
     out: Path = options.out
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +81,7 @@ def _write(store: Store, options: argparse.Namespace) -> None:
         raise InputError(f"can't write {str(out)!r}: {error.strerror or error}") from error
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            export(store, options.format, file, bom=options.bom)
+            export(store, Format(options.format), file, bom=options.bom)
         os.replace(temporary, out)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -79,6 +89,10 @@ def _write(store: Store, options: argparse.Namespace) -> None:
 
 
 def _import(options: argparse.Namespace) -> int:
+    from litrag.foreign_labels import Mapped, import_foreign, parse_mapping, parse_values
+    from litrag.label_import import import_labels, read_table
+    from litrag.reviews import open_store
+
     try:
         content = options.path.read_bytes()
     except OSError as error:

@@ -292,6 +292,10 @@ LABEL_STUDIO_CONFIG = f"""<View>
 """
 
 
+#: Argilla's questions and the columns that answer them.
+_ANSWERS = {"verdict": "human_verdict", "confidence": "human_confidence", "reason": "reason_code", "comment": "comment"}
+
+
 def argilla_lines(store: Store) -> Iterator[str]:
     """JSONL in the shape of Argilla records: fields, suggestions, responses by reviewer, metadata."""
     for rows in _by_item(store):
@@ -300,15 +304,18 @@ def argilla_lines(store: Store) -> Iterator[str]:
             "value": first.get("judge_verdict"), "score": first.get("judge_confidence"),
             "agent": first.get("judge_model"),
         }
-        responses = [
-            {"user_id": row["reviewer_id"], "value": row["human_verdict"], "status": "submitted"}
-            for row in rows if row["human_verdict"]
-        ]
+        responses = {
+            question: [
+                {"user_id": row["reviewer_id"], "value": row[column], "status": "submitted"}
+                for row in rows if row["human_verdict"] and row[column]
+            ]
+            for question, column in _ANSWERS.items()
+        }
         yield _json({
             "id": first["item_id"], "fields": {name: first[name] for name in _SHOWN},
             "metadata": {name: first[name] for name in (*_FACTS, "gold_verdict")},
             "suggestions": {"verdict": suggestion} if suggestion["value"] else {},
-            "responses": {"verdict": responses} if responses else {},
+            "responses": {question: given for question, given in responses.items() if given},
         })
 
 

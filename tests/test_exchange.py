@@ -231,6 +231,7 @@ def test_argilla_records_carry_fields_suggestion_and_responses(labelled):
     assert len(records) == len(COMMENTS)
     assert records[0]["suggestions"]["verdict"]["value"] == "supports"
     assert records[0]["responses"]["verdict"][0] == {"user_id": "007", "value": "partial", "status": "submitted"}
+    assert [record["responses"]["comment"][0]["value"] for record in records] == COMMENTS
     assert records[0]["fields"]["claim_text"] == "Verolin lowered morning glucose in trial 1."
 
 
