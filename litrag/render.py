@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -279,8 +279,12 @@ QUOTE_APART = {
 class View:
     """One answer as HTML; holds the answer and what is looked up again and again while it is written."""
 
-    def __init__(self, answer: AuditedAnswer, *, actions: bool = True, sent: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, answer: AuditedAnswer, *, actions: bool = True, sent: frozenset[str] = frozenset(),
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
         self.answer = answer
+        self.notes = notes or {}
         self.actions = actions
         self.sent = sent
         self.scope = f"lr-{_slug(answer.run_id)}"
@@ -314,9 +318,11 @@ class View:
         if citation is None:
             return ""
         judge = escape(citation.judgement.judge or self.answer.judge)
-        if len(claim.citations) > 1:
-            return f'<span class="lr-fact">{len(claim.citations)} citations, judge {judge}</span>'
         facts = [escape(match_words(citation)), f"judge {judge}{_sure(citation.judgement)}"]
+        if len(claim.citations) > 1:
+            facts = [f"{len(claim.citations)} citations, judge {judge}"]
+        if claim.claim_id in self.notes:
+            facts.append(escape(self.notes[claim.claim_id]))
         return "".join(f'<span class="lr-fact">{fact}</span>' for fact in facts)
 
     def _actions(self, claim: AuditedClaim, place: int) -> str:
@@ -567,11 +573,15 @@ def answer_html(
     actions: bool = True,
     sent: frozenset[str] = frozenset(),
     window: Span | None = None,
+    notes: Mapping[str, str] | None = None,
 ) -> str:
-    """Claims and source cards side by side; of the claims a slice (`window`), or what needs attention only."""
+    """Claims and source cards side by side; of the claims a slice (`window`), or what needs attention only.
+
+    `notes`, by claim id, stand beside the verdicts.
+    """
     if answer.abstention is not None:
         return f'<div class="lr">{abstention_html(answer)}</div>'
-    view = View(answer, actions=actions, sent=sent)
+    view = View(answer, actions=actions, sent=sent, notes=notes)
     shown = shown_claims(answer, flagged_only=flagged_only)[slice(*window) if window else slice(None)]
     claims = "".join(view.claim(claim, place) for place, claim in shown) or _nothing_flagged(answer)
     wanted = {record_id for _, claim in shown for record_id in _records_of(claim)}
@@ -614,8 +624,8 @@ def _also_retrieved(answer: AuditedAnswer, shown: set[str]) -> str:
     return f'<details class="lr-rest"><summary>{told}</summary><ul>{items}</ul></details>'
 
 
-def header_html(answer: AuditedAnswer) -> str:
-    """Question, date, and the strip of counts, coverage, sources, judge, time and cost."""
+def header_html(answer: AuditedAnswer, *, judge_note: str = "") -> str:
+    """Question, date, and the strip of counts, coverage, sources, judge, time and cost; then what is known of the judge."""
     question = f'<h2 class="lr-question"><bdi>{escape(answer.question)}</bdi></h2>' if answer.question else ""
     stamp = f'<p class="lr-stamp">{_stamp(answer.created_at)}{_corpus(answer)}</p>'
     counts = "".join(badge(state, count=n) for state in PALETTE if (n := answer.counts.get(state)))
@@ -623,7 +633,8 @@ def header_html(answer: AuditedAnswer) -> str:
     shown = f'<div class="lr-counts">{counts}</div>' if counts else ""
     notes = "".join(f'<p class="lr-note">{escape(note)}</p>' for note in answer.notes)
     strip = f'<div class="lr-strip">{shown}<dl class="lr-facts">{facts}</dl></div>'
-    return f'<div class="lr">{question}{stamp}{strip}{notes}</div>'
+    known = f'<p class="lr-why">{escape(judge_note)}</p>' if judge_note else ""
+    return f'<div class="lr">{question}{stamp}{strip}{known}{notes}</div>'
 
 
 def _facts(answer: AuditedAnswer) -> list[tuple[str, str]]:

@@ -7,8 +7,10 @@ from functools import partial
 import streamlit as st
 
 from litrag import render, report
+from litrag.badges import badge_notes
 from litrag.errors import LitRAGError
 from litrag.models import AuditedAnswer
+from litrag.profiles import open_history
 from litrag.reviews import item_id_of
 from litrag.ui import runs
 from litrag.ui.shell import hidden, workbench
@@ -20,13 +22,16 @@ PAGE_SIZE = 40
 
 def answer_view(page: str, answer: AuditedAnswer) -> None:
     """Everything a reader sees of one answer."""
-    st.html(render.header_html(answer))
+    notes = badge_notes(answer, open_history())
+    st.html(render.header_html(answer, judge_note=notes.judge))
     flagged_only = _toolbar(answer)
     claims = render.shown_claims(answer, flagged_only=flagged_only)
     window = _pages(answer.run_id, len(claims))
     shown = claims[slice(*window)]
     sent = frozenset(c.claim_id for _, c in shown if c.citations and _queued(answer.run_id, c.claim_id))
-    st.html(render.answer_html(answer, flagged_only=flagged_only, sent=sent, window=window))
+    st.html(render.answer_html(
+        answer, flagged_only=flagged_only, sent=sent, window=window, notes=notes.claims,
+    ))
     with hidden("lr-native-answer"):
         for place, claim in shown:
             if claim.citations and claim.claim_id not in sent:
