@@ -5,5 +5,7 @@ import streamlit as st
 from litrag.ui.shell import finish, pages, set_up
 
 set_up()
-st.navigation(pages()).run()
+page = st.navigation(pages())
+st.set_page_config(page_title=f"{page.title} · LitRAG")
+page.run()
 finish()

@@ -397,7 +397,8 @@ class AuditedClaim(Model):
     @property
     def flagged(self) -> bool:
         """Whether a reader should look before believing it."""
-        return self.state != Verdict.SUPPORTS or bool(self.conflicts) or self.reanchor is not None
+        unsure = self.judgement is not None and self.judgement.unsure
+        return self.state != Verdict.SUPPORTS or unsure or bool(self.conflicts) or self.reanchor is not None
 
 
 class Source(Model):

@@ -141,13 +141,18 @@ def icon(state: str) -> str:
 
 def badge(state: str, *, count: int | None = None) -> str:
     """A verdict (or unjudged, uncited) as icon and word, in its colours."""
-    word = PALETTE[state].word
-    shown = word if count is None else f"{count} {word.lower()}"
+    shown = PALETTE[state].word + ("" if count is None else f" {count}")
     return f'<span class="lr-badge lr-{state}">{icon(state)}{shown}</span>'
 
 
 def state_of(citation: CheckedCitation) -> str:
     return citation.verdict.value if citation.verdict else "unjudged"
+
+
+def _verdict(state: str, judgement: Judgement | None) -> str:
+    """The badge of a verdict, and whether its judge was unsure of it."""
+    doubt = '<span class="lr-unsure">unsure</span>' if judgement is not None and judgement.unsure else ""
+    return badge(state) + doubt
 
 
 def where(record: Record) -> str:
@@ -207,7 +212,7 @@ def _slug(run_id: str) -> str:
 def confidence(judgement: Judgement) -> str:
     if judgement.confidence is None:
         return ""
-    return f"{judgement.confidence:.0%}" + (" (unsure)" if judgement.unsure else "")
+    return f"{judgement.confidence:.0%}"
 
 
 def _sure(judgement: Judgement) -> str:
@@ -245,7 +250,7 @@ def _reasons(citation: CheckedCitation, record: Record | None) -> str:
 def sentence(text: str) -> str:
     """`text` begun and ended like a sentence."""
     trimmed = text.strip()
-    return trimmed[:1].upper() + trimmed[1:] + ("" if trimmed.endswith((".", "?", "!", "…", "”")) else ".")
+    return trimmed[:1].upper() + trimmed[1:] + ("" if trimmed.rstrip("”\"").endswith((".", "?", "!", "…")) else ".")
 
 
 def _deciding(citation: CheckedCitation, record: Record | None) -> list[str]:
@@ -299,14 +304,15 @@ class View:
         refs = "".join(self._cite(citation, place, k) for k, citation in enumerate(claim.citations))
         body = [
             f'<div class="lr-text"><span class="lr-said"><bdi>{marked(claim.text, _faults(claim))}</bdi></span> {refs}</div>',
-            f'<div class="lr-meta">{badge(claim.state)}{self._facts(claim)}{self._actions(claim, place)}</div>',
+            f'<div class="lr-meta">{_verdict(claim.state, claim.judgement)}{self._facts(claim)}'
+            f"{self._actions(claim, place)}</div>",
             *(self._citation_reasons(claim, citation) for citation in claim.citations),
             self._quote_alone(claim),
             *(self._conflict(conflict, claim) for conflict in claim.conflicts),
             self._reanchor(claim.reanchor, place) if claim.reanchor else "",
             f'<p class="lr-why">{escape(claim.note)}</p>' if claim.note else "",
         ]
-        if claim.state == "uncited":
+        if claim.state == "uncited" and not claim.note:
             body.append('<p class="lr-why">This statement cites nothing, so nothing was checked.</p>')
         return (
             f'<li class="lr-claim lr-{claim.state}" id="{self.scope}-c{place}" data-lr-place="{place}" '
@@ -347,7 +353,7 @@ class View:
             return reasons
         number = source.n if source else citation.n
         facts = f'<span class="lr-fact">{escape(match_words(citation))}{_sure(citation.judgement)}</span>'
-        top = f'<div class="lr-meta"><b>[{number}]</b>{badge(state_of(citation))}{facts}</div>'
+        top = f'<div class="lr-meta"><b>[{number}]</b>{_verdict(state_of(citation), citation.judgement)}{facts}</div>'
         return f'<div class="lr-each">{top}{reasons}</div>'
 
     def _quote_alone(self, claim: AuditedClaim) -> str:
@@ -411,7 +417,7 @@ class View:
             _given(citation),
             _stands_elsewhere(source, stands) if elsewhere else "",
             _card_excerpt(citation, stands),
-            f'<p class="lr-found">{badge(state_of(citation))} {escape(_found_words(citation))}</p>',
+            f'<p class="lr-found">{_verdict(state_of(citation), citation.judgement)} {escape(_found_words(citation))}</p>',
             f'<p class="lr-links">{links(source.record)}{self._jump(source)}</p>',
         ]
         return f'<div class="lr-card-body">{"".join(body)}</div>'
@@ -632,6 +638,12 @@ def header_html(answer: AuditedAnswer, *, judge_note: str = "") -> str:
     facts = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _facts(answer))
     shown = f'<div class="lr-counts">{counts}</div>' if counts else ""
     notes = "".join(f'<p class="lr-note">{escape(note)}</p>' for note in answer.notes)
+def named_sources(answer: AuditedAnswer) -> list[Source]:
+    """Sources that claims cite or that a conflict, a misplaced quote or a better source names, by their [n]."""
+    named = {record_id for claim in answer.claims for record_id in _records_of(claim)}
+    return [source for source in answer.sources if source.record.record_id in named]
+
+
     strip = f'<div class="lr-strip">{shown}<dl class="lr-facts">{facts}</dl></div>'
     known = f'<p class="lr-why">{escape(judge_note)}</p>' if judge_note else ""
     return f'<div class="lr">{question}{stamp}{strip}{known}{notes}</div>'
@@ -687,7 +699,7 @@ def _near(passage: Passage, sources: dict[str, Source]) -> str:
     linked = f" {links(source.record)}" if source else ""
     return (
         f"<figure><figcaption>{name}{placed}{linked}</figcaption>"
-        f'<blockquote{_scrolls(text, 500)}><bdi>{escape(text)}</bdi></blockquote></figure>'
+        f'<blockquote{_scrolls(text, 200)}><bdi>{escape(text)}</bdi></blockquote></figure>'
     )
 
 

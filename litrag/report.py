@@ -19,6 +19,7 @@ from litrag.render import (
     escape,
     header_html,
     match_words,
+    named_sources,
     shown_claims,
     state_of,
 )
@@ -61,7 +62,7 @@ def markdown(answer: AuditedAnswer) -> str:
     else:
         lines += [_claim_line(answer, claim) for claim in answer.claims]
         lines += ["", "## Sources", ""]
-        lines += [f"{s.n}. {plain(vancouver(s.record))}{_digest(s.record)}" for s in answer.sources if s.cited]
+        lines += [f"{s.n}. {plain(vancouver(s.record))}{_digest(s.record)}" for s in named_sources(answer)]
     lines += ["", "---", "", f"{_signed(answer)} {DISCLAIMER}", ""]
     return "\n".join(lines)
 
@@ -72,7 +73,9 @@ def _claim_line(answer: AuditedAnswer, claim: AuditedClaim) -> str:
     verdict = PALETTE[claim.state].word
     why = claim.judgement.rationale if claim.judgement else ""
     said = f": {plain(why)}" if why else ""
-    return f"- {plain(claim.text)} {cited}\n  *{verdict}*{said}"
+    against = [f"[{numbers[c.record_id]}]" for c in claim.conflicts if c.record_id in numbers]
+    disagree = f"\n  Sources disagree: see {', '.join(against)}." if against else ""
+    return f"- {plain(claim.text)} {cited}\n  *{verdict}*{said}{disagree}"
 
 
 def _abstention_lines(answer: AuditedAnswer) -> list[str]:
@@ -133,8 +136,8 @@ def _evidence(answer: AuditedAnswer) -> str:
     view = View(answer, actions=False)
     claims = shown_claims(answer)
     listed = "".join(view.claim(claim, place) for place, claim in claims)
-    sources = "".join(view.source(source, claims, whole=True) for source in answer.sources if source.cited)
-    refs = "".join(f"<li>{s.n}. {escape(vancouver(s.record))}</li>" for s in answer.sources if s.cited)
+    sources = "".join(view.source(source, claims, whole=True) for source in named_sources(answer))
+    refs = "".join(f"<li>{s.n}. {escape(vancouver(s.record))}</li>" for s in named_sources(answer))
     judged = "".join(f"<li>{row}</li>" for row in _judgements(answer))
     return (
         f'<section><h2>Claims</h2><ol class="lr-claims-list">{listed}</ol></section>'
@@ -155,7 +158,8 @@ def _judgements(answer: AuditedAnswer) -> list[str]:
 def _judged_by(citation: CheckedCitation) -> str:
     judgement = citation.judgement
     parts = [match_words(citation), f"judge {judgement.judge}" if judgement.judge else "", judgement.model,
-             f"version {judgement.version}" if judgement.version else "", confidence(judgement)]
+             f"version {judgement.version}" if judgement.version else "", confidence(judgement),
+             "unsure" if judgement.unsure else ""]
     return "; ".join(part for part in parts if part)
 
 

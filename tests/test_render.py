@@ -26,6 +26,7 @@ from litrag.render import (
     history_html,
     marked,
     progress_html,
+    sentence,
 )
 from litrag.stylesheet import PALETTE
 
@@ -259,7 +260,7 @@ def test_only_a_well_formed_doi_becomes_a_link():
 # --- header, abstention, progress, history
 def test_the_header_counts_verdicts_coverage_sources_judge_time_and_cost():
     text = " ".join(Tree(header_html(answers.every_state())).texts)
-    for part in ("2 supports", "2 hallucinated quote", "1 uncited", "60%", "local", "1.5 s", "0.0123 USD"):
+    for part in ("Supports 2", "Hallucinated quote 2", "Uncited 1", "60%", "local", "1.5 s", "0.0123 USD"):
         assert part in text
 
 
@@ -298,3 +299,26 @@ def test_sources_without_text_say_so():
     claim = AuditedClaim(claim_id="c", text="T.", citations=(
         answers.cited(empty, "q", Verdict.NOT_FOUND, match=MatchKind.ABSENT, spans=()),))
     assert "No text of this source is stored" in answer_html(AuditedAnswer(run_id="r", claims=(claim,), sources=(empty,)))
+
+
+def test_a_verdict_of_which_the_judge_is_unsure_says_so_and_needs_attention():
+    sure = answers.repeated()
+    claim = sure.claims[0]
+    doubted = claim.citations[0].judgement.model_copy(update={"unsure": True, "confidence": 0.4})
+    unsure = claim.model_copy(update={"citations": (claim.citations[0].model_copy(update={"judgement": doubted}),)})
+    html = answer_html(sure.model_copy(update={"claims": (unsure, *sure.claims[1:])}))
+    assert Tree(html).text.count("unsure") == 2  # beside the verdict, and in its card
+    assert unsure.flagged
+    assert not claim.flagged
+
+
+def test_a_claim_whose_source_is_not_in_the_corpus_is_not_said_to_cite_nothing():
+    missing = AuditedClaim(claim_id="c", text="T.", note="PMID 1 isn't in this corpus")
+    text = Tree(answer_html(AuditedAnswer(run_id="r", claims=(missing,)))).text
+    assert "PMID 1 isn't in this corpus" in text
+    assert "cites nothing" not in text
+
+
+def test_a_quote_at_the_end_of_a_reason_gets_its_full_stop():
+    assert sentence("the claim says “a”, the source “b”") == "The claim says “a”, the source “b”."
+    assert sentence("it says “So it is.”") == "It says “So it is.”"

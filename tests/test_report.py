@@ -27,8 +27,17 @@ def test_markdown_carries_numbers_verdicts_and_references():
     assert "- In KNEE-1, pain fell by 21.5 points with brimafol. [1]\n  *Supports*: The source gives the same figure." in text
     assert "*Uncited*" in text
     assert "\n2. Onuora AB, Weiss C. NIGHT-2" in text
-    assert "3. Onuora" not in text  # retrieved, not cited
+    assert "Sources disagree: see [3]." in text
+    assert "\n3. Onuora AB, Weiss C. REGISTER" in text
     assert "Not medical advice" in text
+
+
+def test_what_was_retrieved_and_bears_on_no_claim_is_no_reference():
+    answer = answers.repeated()
+    unused = answers.sources()[2].model_copy(update={"n": 3})
+    text = markdown(answer.model_copy(update={"sources": (*answer.sources, unused)}))
+    assert "2. Onuora" in text
+    assert "REGISTER" not in text
 
 
 def test_markdown_of_an_abstention_gives_reason_and_query():

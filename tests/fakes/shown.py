@@ -76,7 +76,8 @@ def cited(source: Source, quote: str, verdict: Verdict | None, *, match: MatchKi
 
 
 def sources() -> tuple[Source, Source, Source]:
-    sections = (Section(label="METHODS", start=0, end=71), Section(label="RESULTS", start=72, end=len(PAIN)))
+    results = PAIN.index("At week 12")
+    sections = (Section(label="METHODS", start=0, end=results - 1), Section(label="RESULTS", start=results, end=len(PAIN)))
     retracted = (Notice(kind="retracted", pmid="99009999", note="data could not be verified"),)
     return (
         Source(n=1, record=record(1, "KNEE-1", PAIN, sections=sections)),
