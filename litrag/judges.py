@@ -45,15 +45,21 @@ class Entailment(Protocol):
 def open_judge(spec: str | None = None) -> Judge:
     """`local`, `checks` (code only), `hf:<id or path>`, or `<provider>:<model>` for an LLM.
 
-    Raises InputError for any other name and ModelUnavailableError when the judge's model can't be loaded.
+    Its judgements carry the calibration profile that is in force for it, if there is one. Raises InputError for any other name and ModelUnavailableError when the judge's model can't be loaded.
     """
-    spec = spec or settings().judge
+    from litrag.profiles import calibrated
+
+    return calibrated(_open(spec or settings().judge))
+
+
+def _open(spec: str) -> Judge:
     if spec == "checks":
         return LocalJudge(OverlapModel(), judge_id="checks")
     if spec == "local":
         from litrag.local_model import EntailmentModel
+        from litrag.refit import LayeredModel
 
-        return LocalJudge(EntailmentModel.open(), judge_id="local")
+        return LocalJudge(LayeredModel(EntailmentModel.open(), "local"), judge_id="local")
     if spec.startswith("hf:"):
         from litrag.cross_encoder import CrossEncoderModel
 

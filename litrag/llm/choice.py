@@ -15,6 +15,7 @@ from litrag.judges import open_judge
 from litrag.llm import open_llm_generator, open_llm_judge
 from litrag.llm.specs import parts, what_leaves
 from litrag.models import Judge
+from litrag.profiles import calibrated
 
 
 @dataclass(frozen=True)
@@ -54,5 +55,5 @@ class Choice:
     def open_judge(self, settings: Settings) -> Judge:
         """The chosen judge."""
         if ":" in self.judge and (">" in self.judge or "+" in self.judge or not self.judge.startswith("hf:")):
-            return open_llm_judge(self.judge, self.within(settings))
+            return calibrated(open_llm_judge(self.judge, self.within(settings)))
         return open_judge(self.judge)
