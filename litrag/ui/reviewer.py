@@ -24,6 +24,19 @@ def current_reviewer(store: Store) -> Reviewer | None:
     return _picked(store)
 
 
+def may_calibrate(store: Store) -> bool:
+    """Whether the person at this page may see the judge's verdicts of labelled items and put profiles in force.
+
+    Without sign-in everybody at this machine may; with it, adjudicators. Otherwise the page says what to do.
+    """
+    if "auth" not in _secrets():
+        return True
+    person = current_reviewer(store)
+    if person is not None and not person.adjudicates:
+        st.info("Calibrating is for adjudicators, since it shows the judge's verdicts.", icon=":material/lock:")
+    return person is not None and person.adjudicates
+
+
 def _secrets() -> Mapping[str, Mapping[str, object]]:
     try:
         return {name: st.secrets[name] for name in ("auth", "review") if name in st.secrets}

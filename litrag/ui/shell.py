@@ -40,6 +40,7 @@ def pages() -> list[st.Page]:
         st.Page("pages/ask.py", title="Ask", icon=":material/search:", default=True),
         st.Page("pages/verify.py", title="Verify", icon=":material/fact_check:", url_path="verify"),
         st.Page("pages/review.py", title="Review", icon=":material/rate_review:", url_path="review"),
+        st.Page("pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"),
     ]
 
 
