@@ -10,10 +10,12 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from litrag.agreement import LABELS
+from litrag.comparison import points
 from litrag.estimates import Estimate
 from litrag.profiles import scale_in_words
 
 if TYPE_CHECKING:
+    from litrag.comparison import Comparison
     from litrag.recalibration import Calibration
 
 VERDICT_WORDS = {label.value: label.value.replace("_", " ") for label in LABELS}
@@ -30,15 +32,15 @@ class Block(NamedTuple):
 def blocks(found: Calibration) -> list[Block]:
     """The report, top to bottom."""
     return [
-        Block(f"How often is {found.profile.judge.name} wrong?", found.trust), *_errors(found), *_agreement(found),
-        *_confidence(found), *_people(found), *_unlabelled(found), *_provenance(found),
+        Block(f"How often is {found.profile.judge.name} wrong?", found.trust), *errors(found), *agreement(found),
+        *confidence(found), *people(found), *unlabelled(found), *provenance(found),
     ]
 
 
-def _errors(found: Calibration) -> list[Block]:
-    errors = found.report.errors
+def errors(found: Calibration) -> list[Block]:
+    """How often the judge misleads, by verdict."""
     rows = [("verdict", "wrong"), *((VERDICT_WORDS[v], _wrong(e)) for v, e in found.profile.wrong.items())]
-    weighted = errors.weighted_false_reassurance
+    weighted = found.report.errors.weighted_false_reassurance
     more = f" Weighted over all strata of the sample: {weighted.in_words()}." if weighted else ""
     text = (
         f"False reassurance (the judge says supports, reviewers don't): {found.profile.false_reassurance.in_words()}. "
@@ -56,11 +58,19 @@ def _wrong(rate: Estimate) -> str:
     return rate.in_words() if rate.defined else "none checked"
 
 
-def _agreement(found: Calibration) -> list[Block]:
-    measures = found.report.agreement
+def agreement(found: Calibration) -> list[Block]:
+    """The table of verdicts, and every measure of agreement."""
     words = [VERDICT_WORDS[label.value] for label in LABELS]
     table: list[tuple[str, ...]] = [("reviewer ↓ judge →", *words)]
-    table += [(word, *(str(cell) for cell in row)) for word, row in zip(words, measures.table, strict=False)]
+    table += [
+        (word, *(str(cell) for cell in row)) for word, row in zip(words, found.report.agreement.table, strict=False)
+    ]
+    return [Block("Agreement with reviewers"), Block(rows=tuple(table)), *measures(found)]
+
+
+def measures(found: Calibration) -> list[Block]:
+    """Precision, recall and F1 by verdict, and the coefficients."""
+    measures = found.report.agreement
     classes: list[tuple[str, ...]] = [("verdict", "precision", "recall", "F1")]
     classes += [
         (VERDICT_WORDS[row.verdict.value], *(_short(e) for e in (row.precision, row.recall, row.f1)))
@@ -74,15 +84,15 @@ def _agreement(found: Calibration) -> list[Block]:
         ("balanced accuracy, all verdicts", measures.balanced_accuracy.as_number()),
         ("balanced accuracy, supports against the rest", measures.supports_balanced_accuracy.as_number()),
     ]
-    return [Block("Agreement with reviewers"), Block(rows=tuple(table)), Block(rows=tuple(classes)),
-            Block(rows=tuple(coefficients))]
+    return [Block(rows=tuple(classes)), Block(rows=tuple(coefficients))]
 
 
 def _short(estimate: Estimate) -> str:
     return estimate.in_words() if estimate.defined else "–"
 
 
-def _confidence(found: Calibration) -> list[Block]:
+def confidence(found: Calibration) -> list[Block]:
+    """Whether its confidence means what it says, on the test split."""
     before, after = found.reliability_before, found.reliability_after
     rows = [("calibrated confidence", "verdicts", "mean confidence", "right")]
     rows += [
@@ -104,7 +114,8 @@ def _confidence(found: Calibration) -> list[Block]:
     return [Block("Confidence", text), *([Block(rows=tuple(rows))] if len(rows) > 1 else [])]
 
 
-def _people(found: Calibration) -> list[Block]:
+def people(found: Calibration) -> list[Block]:
+    """Reviewers among each other, and what seeing the verdict did to them."""
     people, anchoring = found.report.reviewers, found.report.anchoring
     text = (
         f"{people.items} items have blind labels of two or more reviewers: agreement {people.agreement.in_words()}, "
@@ -119,7 +130,8 @@ def _people(found: Calibration) -> list[Block]:
     return [Block("Reviewers", text), Block("Anchoring", shown)]
 
 
-def _unlabelled(found: Calibration) -> list[Block]:
+def unlabelled(found: Calibration) -> list[Block]:
+    """What the judge's errors make of the claims nobody labelled, and what more labels would tell."""
     correction = found.report.unlabelled
     text = (
         f"The judge says supports in {correction.as_judged.in_words()} of the claims nobody labelled. Corrected for its "
@@ -132,7 +144,8 @@ def _unlabelled(found: Calibration) -> list[Block]:
     return [Block("Claims nobody labelled", text), Block("What more labels would tell", rows=tuple(plan))]
 
 
-def _provenance(found: Calibration) -> list[Block]:
+def provenance(found: Calibration) -> list[Block]:
+    """Labels, splits and looks behind it."""
     report, profile = found.report, found.profile
     splits = ", ".join(f"{count} {name.replace('_', '-')}" for name, count in sorted(report.splits.items()))
     left = "; ".join(f"{count} {reason}" for reason, count in report.left_out.items()) or "none"
@@ -146,6 +159,38 @@ def _provenance(found: Calibration) -> list[Block]:
         f"{found.looks} time{'s' if found.looks != 1 else ''} for this judge.{refit}"
     )
     return [Block("Where this comes from", text)]
+
+
+def comparison(c: Comparison) -> list[Block]:
+    """Two judges on the same labelled test items: the decision, its reasons, and what changes."""
+    p = "" if c.mcnemar_p is None else f" Exact McNemar p = {c.mcnemar_p:.3g}."
+    verdict = f"{c.new.name} {'may' if c.may_replace else 'may not'} replace {c.old.name}"
+    gate = [("condition", "met"), *((r.text.replace("*", ""), "yes" if r.met else "no") for r in c.reasons)]
+    rates = [
+        ("measure", "old", "new", "change"),
+        ("false reassurance", c.old_false_reassurance.in_words(), c.new_false_reassurance.in_words(),
+         points(c.false_reassurance)),
+        ("accuracy", "", "", points(c.accuracy)),
+        ("balanced accuracy, supports against the rest", "", "", points(c.balanced_accuracy)),
+        ("seconds per claim", _number(c.old_running.seconds), _number(c.new_running.seconds), ""),
+        ("dollars per claim", _number(c.old_running.cost_usd), _number(c.new_running.cost_usd), ""),
+        ("unjudged", str(c.old_running.unjudged), str(c.new_running.unjudged), ""),
+    ]
+    classes: list[tuple[str, ...]] = [("verdict", "recall, old", "recall, new", "precision, old", "precision, new")]
+    classes += [
+        (VERDICT_WORDS[a.verdict.value], *(_short(e) for e in (a.recall, b.recall, a.precision, b.precision)))
+        for a, b in zip(c.old_classes, c.new_classes, strict=True)
+    ]
+    text = (
+        f"On {c.n} labelled test items: both right {c.both_right}, only the old one {c.only_old_right}, only the new one "
+        f"{c.only_new_right}, neither {c.both_wrong}.{p} {len(c.flips)} verdicts differ, "
+        f"{sum(f.better for f in c.flips)} of them for the better."
+    )
+    return [Block(verdict, text), Block(rows=tuple(gate)), Block(rows=tuple(rates)), Block(rows=tuple(classes))]
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3g}"
 
 
 # --- three forms
@@ -182,17 +227,23 @@ def _md_row(cells: Sequence[str]) -> str:
 
 def as_html(found: Calibration) -> str:
     """One file that opens offline, in light and dark."""
-    body = []
-    for number, block in enumerate(blocks(found)):
-        tag = "h1" if number == 0 else "h2"
-        body += [f"<{tag}>{escape(block.title)}</{tag}>"] if block.title else []
-        body += [f"<p>{_emphasis(block.text)}</p>"] if block.text else []
-        body += [_html_table(block.rows)] if block.rows else []
+    first, *rest = blocks(found)
+    body = f"<h1>{escape(first.title)}</h1><p>{_emphasis(first.text)}</p>{blocks_html(rest)}"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>Calibration of {escape(found.profile.judge.name)}</title>'
-        f"<style>{_STYLE}</style></head><body>{''.join(body)}</body></html>"
+        f"<style>{_STYLE}</style></head><body>{body}</body></html>"
     )
+
+
+def blocks_html(chosen: Sequence[Block]) -> str:
+    """Blocks as headings, paragraphs and tables; every string is escaped."""
+    body: list[str] = []
+    for block in chosen:
+        body += [f"<h2>{escape(block.title)}</h2>"] if block.title else []
+        body += [f"<p>{_emphasis(block.text)}</p>"] if block.text else []
+        body += [_html_table(block.rows)] if block.rows else []
+    return "".join(body)
 
 
 def _emphasis(text: str) -> str:
@@ -207,12 +258,13 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
         f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>'
         for row in rows[1:]
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide" tabindex="0" role="region" aria-label="{escape(rows[0][0])}">{table}</div>'
 
 
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem}"
     "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:1.6rem}table{border-collapse:collapse;margin:.6rem 0;font-size:.9rem}"
     "th,td{border:1px solid color-mix(in srgb,currentColor 25%,transparent);padding:.25rem .6rem;text-align:left}"
-    "td{font-variant-numeric:tabular-nums}"
+    ".wide{overflow-x:auto}td{font-variant-numeric:tabular-nums}"
 )

@@ -199,17 +199,17 @@ def _gate(
     supports = min(rate.n if rate.defined else 0 for rate in rates)
     reassurance, balanced = differences["false_reassurance"], differences["balanced_accuracy"]
     more = running[1].unjudged_share - running[0].unjudged_share
-    points = 100 * margin
+    most = 100 * margin
     return (
         Reason(met=n >= FEWEST_ITEMS, text=f"{n} labelled test items judged by both (at least {FEWEST_ITEMS})"),
         Reason(met=supports >= FEWEST_SUPPORTS, text=f"{supports} *supports* of each (at least {FEWEST_SUPPORTS})"),
         Reason(
             met=reassurance.high is not None and reassurance.high <= margin,
-            text=f"false reassurance changes by {_points(reassurance)}; at most +{points:g} points at the upper end",
+            text=f"false reassurance changes by {points(reassurance)}; at most +{most:g} points at the upper end",
         ),
         Reason(
             met=balanced.low is not None and balanced.low >= -margin,
-            text=f"balanced accuracy changes by {_points(balanced)}; at least −{points:g} points at the lower end",
+            text=f"balanced accuracy changes by {points(balanced)}; at least −{most:g} points at the lower end",
         ),
         Reason(
             met=more <= _UNJUDGED_MARGIN,
@@ -219,7 +219,8 @@ def _gate(
     )
 
 
-def _points(change: Estimate) -> str:
+def points(change: Estimate) -> str:
+    """A difference of shares in percentage points with its interval."""
     if change.value is None:
         return change.in_words()
     interval = "" if change.low is None or change.high is None else f" ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
@@ -235,7 +236,7 @@ def in_words(comparison: Comparison) -> str:
         f"  right: both {c.both_right}, only old {c.only_old_right}, only new {c.only_new_right}, "
         f"neither {c.both_wrong}{p}",
         f"  false reassurance: old {c.old_false_reassurance.in_words()}, new {c.new_false_reassurance.in_words()}",
-        f"  accuracy {_points(c.accuracy)}, balanced accuracy {_points(c.balanced_accuracy)}",
+        f"  accuracy {points(c.accuracy)}, balanced accuracy {points(c.balanced_accuracy)}",
         f"  seconds per claim: {_number(c.old_running.seconds)} → {_number(c.new_running.seconds)}, "
         f"dollars: {_number(c.old_running.cost_usd)} → {_number(c.new_running.cost_usd)}",
         f"  {len(c.flips)} verdicts differ, {sum(f.better for f in c.flips)} for the better",

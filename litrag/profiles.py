@@ -138,6 +138,12 @@ class CalibratedJudge:
     def model_id(self) -> str:
         return str(getattr(self._judge, "model_id", ""))
 
+    @property
+    def key(self) -> JudgeKey | None:
+        """Under which name its judgements are stored, as far as the judge tells before it judges."""
+        version = str(getattr(self._judge, "version", ""))
+        return JudgeKey(judge=self.judge_id, model=self.model_id, version=version) if self.model_id else None
+
     def judge_many(self, pairs: Sequence[tuple[str, str | Passage, str | None]]) -> list[Judgement]:
         return self._history.apply(self._judge.judge_many(pairs))
 
@@ -194,6 +200,19 @@ class ProfileHistory:
             return Profile.model_validate_json(path.read_text(encoding="utf-8"))
         except ValidationError as error:
             raise StoreError(f"{path} isn't a readable profile ({error.error_count()} errors); delete it") from error
+
+    def keep_report(self, profile_id: str, text: str) -> None:
+        """Keep what was found when a profile was made, beside it."""
+        self.get(profile_id)
+        aside = self.folder / f"{profile_id}.{os.getpid()}.tmp"
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(self.folder / f"{profile_id}.report.json")
+
+    def report_of(self, profile_id: str) -> str | None:
+        """What was kept for a profile, None where nothing was."""
+        self.get(profile_id)
+        path = self.folder / f"{profile_id}.report.json"
+        return path.read_text(encoding="utf-8") if path.exists() else None
 
     def entries(self, base: JudgeKey | None = None) -> list[HistoryEntry]:
         """What happened, oldest first."""

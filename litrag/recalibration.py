@@ -6,14 +6,17 @@ and judgements added by a judge that was not there before (`rescore`). Labels an
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import ValidationError
 from sqlalchemy import select
 
 from litrag.calibration import (
+    FEW,
     QUOTE_CHECK,
     JudgeKey,
     LabelledItem,
@@ -28,7 +31,7 @@ from litrag.calibration import (
     sort_out,
     trust,
 )
-from litrag.comparison import Comparison, Running, compare_pairs
+from litrag.comparison import FEWEST_ITEMS, FEWEST_SUPPORTS, Comparison, Running, compare_pairs
 from litrag.confidence import (
     Reliability,
     RiskPoint,
@@ -45,7 +48,7 @@ from litrag.estimates import Estimate, proportion
 from litrag.judges import CLASSES, Entailment, LocalJudge
 from litrag.models import Judge, Judgement, Model, Verdict
 from litrag.profiles import Example, Layer, Profile, ProfileHistory, open_history
-from litrag.refit import RecordingModel, Refit, RefittedModel, refit, refitted_id
+from litrag.refit import FEWEST, RecordingModel, Refit, RefittedModel, refit, refitted_id
 from litrag.reviews import Store, as_label, cited, item_id_of
 from litrag.sampling import Split
 from litrag.tables import adjudications, items, judgements, labels, runs
@@ -191,10 +194,48 @@ def _calibrated(
         balanced_accuracy=report.agreement.supports_balanced_accuracy, ece_before=before.ece, ece_after=after.ece,
         shown_wrong=_shown_wrong(representative(test), scale, show), looks=looks, basis=errors.basis, layer=layer,
     ))
-    return Calibration(
+    calibration = Calibration(
         profile=profile, report=report, reliability_before=before, reliability_after=after,
         risk_coverage=risk_coverage(_scaled(test, scale), [not p.right for p in test if p.confidence is not None]),
         certain=certain, looks=looks, refit=refitted, trust=trust(errors, report.reviewers),
+    )
+    history.keep_report(profile.profile_id, calibration.model_dump_json())
+    return calibration
+
+
+def calibration_of(history: ProfileHistory, profile: Profile) -> Calibration | None:
+    """What was found when a profile was made; None for one whose report this version can't read or that has none."""
+    text = history.report_of(profile.profile_id)
+    try:
+        return Calibration.model_validate_json(text) if text is not None else None
+    except ValidationError:
+        return None
+
+
+class Need(Model):
+    """Labels at hand for something, and how many it takes."""
+
+    purpose: str
+    have: int
+    needed: int
+
+    @property
+    def met(self) -> bool:
+        return self.have >= self.needed
+
+
+def needs(pairs: Sequence[Pair], *, bound: float = BOUND) -> tuple[Need, ...]:
+    """Blind labels of one judge's verdicts against what each use of them takes."""
+    dev, test = _split(pairs, Split.DEV), _split(pairs, Split.TEST)
+    supports = [p for p in pairs if p.judge is Verdict.SUPPORTS]
+    questions = len({p.question_id for p in dev if p.judge is Verdict.SUPPORTS and p.confidence is not None})
+    return (
+        Need(purpose="error rate: supports checked by reviewers", have=len(supports), needed=FEW),
+        Need(purpose="threshold for supports: questions in dev", have=questions, needed=math.ceil(1 / bound) - 1),
+        Need(purpose="refitting the local judge: labels in dev", have=len(dev), needed=FEWEST),
+        Need(purpose="replacing a judge: labels in test", have=len(test), needed=FEWEST_ITEMS),
+        Need(purpose="replacing a judge: supports in test", have=sum(p.judge is Verdict.SUPPORTS for p in test),
+             needed=FEWEST_SUPPORTS),
     )
 
 
@@ -369,6 +410,8 @@ def _likeness(a: Example, b: Example) -> float:
 
 def approve_examples(history: ProfileHistory, profile: Profile, examples: Sequence[Example]) -> Profile:
     """The profile with the examples that a person approved, in force from now on."""
-    return history.add(profile.model_copy(update={"examples": tuple(examples)}))
-
-
+    kept = history.add(profile.model_copy(update={"examples": tuple(examples)}))
+    found = calibration_of(history, profile)
+    if found is not None:
+        history.keep_report(kept.profile_id, found.model_copy(update={"profile": kept}).model_dump_json())
+    return kept
