@@ -15,6 +15,8 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 from urllib.parse import quote as percent
 
+from litrag.llm.injection import Mark as Injection
+from litrag.llm.injection import marks as injections
 from litrag.models import (
     FOUND,
     MATCH_WORDS,
@@ -40,7 +42,9 @@ DIGEST_NOTE = "Digest written for LitRAG, not the publisher's abstract"
 #: Characters around a located span that its card shows.
 CONTEXT = 260
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _BREAK = re.compile(r"[.!?;]\s")
 
@@ -145,14 +149,14 @@ def badge(state: str, *, count: int | None = None) -> str:
     return f'<span class="lr-badge lr-{state}">{icon(state)}{shown}</span>'
 
 
-def state_of(citation: CheckedCitation) -> str:
-    return citation.verdict.value if citation.verdict else "unjudged"
-
-
 def _verdict(state: str, judgement: Judgement | None) -> str:
     """The badge of a verdict, and whether its judge was unsure of it."""
     doubt = '<span class="lr-unsure">unsure</span>' if judgement is not None and judgement.unsure else ""
     return badge(state) + doubt
+
+
+def state_of(citation: CheckedCitation) -> str:
+    return citation.verdict.value if citation.verdict else "unjudged"
 
 
 def where(record: Record) -> str:
@@ -442,6 +446,7 @@ class View:
     def source(self, source: Source, claims: Sequence[tuple[int, AuditedClaim]], *, whole: bool = False) -> str:
         """A source card: what the record is, its marked spans, and its whole text."""
         record = source.record
+        told = injections(record.text)
         marks = self.marks(record.record_id, claims)
         citing = [place for place, claim in claims if any(c.record_id == record.record_id for c in claim.citations)]
         body = [
@@ -451,8 +456,9 @@ class View:
             if record.title != record.name else "",
             f'<p class="lr-where">{where(record)}</p>' if where(record) else "",
             chips(record),
+            _addressed(record, told),
             _bearing(record, marks) if marks and not whole else "",
-            self._whole(record, marks, opened=whole),
+            self._whole(record, [*marks, *(Mark((m.start, m.end), ("lr-i",)) for m in told)], opened=whole),
             f'<p class="lr-links">{links(record)}{self._claims_of(source, citing)}</p>',
         ]
         return (
@@ -477,6 +483,23 @@ class View:
         label = "1 claim cites this" if len(citing) == 1 else f"{len(citing)} claims cite this"
         places = f'data-lr-places="{" ".join(map(str, citing))}" aria-pressed="false"'
         return " " + _act("claims", label, places)
+
+
+def _addressed(record: Record, told: Sequence[Injection]) -> str:
+    """A warning when a source speaks to automated readers, with the words that do."""
+    if not told:
+        return ""
+    said = "; ".join(f"{escape(m.reason)}: <q>{escape(_clipped(record.text[m.start : m.end]))}</q>" for m in told[:3])
+    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+    return (
+        f'<p class="lr-note lr-injected"><b>Speaks to automated readers.</b> This source {said}{more}. '
+        "It is treated as text, never as an instruction.</p>"
+    )
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 160 else f"{line[:160]}…"
 
 
 def _bearing(record: Record, marks: Sequence[Mark]) -> str:
@@ -615,6 +638,12 @@ def _records_of(claim: AuditedClaim) -> list[str]:
     return [*found, claim.reanchor.record_id] if claim.reanchor else found
 
 
+def named_sources(answer: AuditedAnswer) -> list[Source]:
+    """Sources that claims cite or that a conflict, a misplaced quote or a better source names, by their [n]."""
+    named = {record_id for claim in answer.claims for record_id in _records_of(claim)}
+    return [source for source in answer.sources if source.record.record_id in named]
+
+
 def _nothing_flagged(answer: AuditedAnswer) -> str:
     said = "Nothing here needs attention: every claim is supported by its source." if answer.claims else "No claims."
     return f'<li class="lr-muted">{said}</li>'
@@ -638,12 +667,6 @@ def header_html(answer: AuditedAnswer, *, judge_note: str = "") -> str:
     facts = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _facts(answer))
     shown = f'<div class="lr-counts">{counts}</div>' if counts else ""
     notes = "".join(f'<p class="lr-note">{escape(note)}</p>' for note in answer.notes)
-def named_sources(answer: AuditedAnswer) -> list[Source]:
-    """Sources that claims cite or that a conflict, a misplaced quote or a better source names, by their [n]."""
-    named = {record_id for claim in answer.claims for record_id in _records_of(claim)}
-    return [source for source in answer.sources if source.record.record_id in named]
-
-
     strip = f'<div class="lr-strip">{shown}<dl class="lr-facts">{facts}</dl></div>'
     known = f'<p class="lr-why">{escape(judge_note)}</p>' if judge_note else ""
     return f'<div class="lr">{question}{stamp}{strip}{known}{notes}</div>'
@@ -720,6 +743,14 @@ def progress_html(stages: Sequence[str], stage: str, done: int, total: int) -> s
         here = ' aria-current="step"' if place == current else ""
         items.append(f'<li class="{state}"{here}>{STAGES.get(name, escape(name))}{count}</li>')
     return f'<div class="lr" role="status"><ol class="lr-steps">{"".join(items)}</ol></div>'
+
+
+def arriving_html(statements: Sequence[str], *, interrupted: bool = False) -> str:
+    """What a model has written so far, as text that nothing has checked yet."""
+    said = "Interrupted: this is not an answer, and nothing of it was checked or kept." if interrupted else (
+        "Being written; not located or judged yet")
+    items = "".join(f"<li><bdi>{escape(statement)}</bdi></li>" for statement in statements)
+    return f'<div class="lr"><p class="lr-stamp">{said}</p><ol class="lr-arriving">{items}</ol></div>'
 
 
 class PastRun(Protocol):

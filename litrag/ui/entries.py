@@ -10,6 +10,7 @@ from litrag.pipeline import MAX_QUESTION
 from litrag.samples import prepared_answers
 from litrag.ui import runs
 from litrag.ui.samples import ANSWERS, sample_questions
+from litrag.ui.settings_panel import chosen
 from litrag.ui.shell import corpus, label, workbench
 
 
@@ -42,7 +43,7 @@ def ask(question: str) -> None:
         return
     st.session_state["question"] = question
     run_id = runs.new_id()
-    workbench().ask(run_id, question, corpus())
+    workbench().ask(run_id, question, corpus(), chosen())
     runs.show("ask", run_id)
 
 
@@ -61,7 +62,7 @@ def _verify_typed() -> None:
         st.toast("Paste a text first.", icon=":material/edit:")
         return
     run_id = runs.new_id()
-    workbench().verify(run_id, text, corpus())
+    workbench().verify(run_id, text, corpus(), choice=chosen())
     runs.show("verify", run_id)
 
 
@@ -82,7 +83,7 @@ def prepared(*, enabled: bool) -> None:
 
 def _verify_prepared(title: str, claims: tuple[ClaimInput, ...]) -> None:
     run_id = runs.new_id()
-    workbench().verify_claims(run_id, claims, corpus(), title)
+    workbench().verify_claims(run_id, claims, corpus(), title, chosen())
     runs.show("verify", run_id)
 
 
@@ -102,7 +103,7 @@ def _verify_table() -> None:
         st.toast("Choose a file first.", icon=":material/upload_file:")
         return
     run_id = runs.new_id()
-    workbench().verify_table(run_id, file.getvalue(), file.name, corpus())
+    workbench().verify_table(run_id, file.getvalue(), file.name, corpus(), chosen())
     runs.show("verify", run_id)
 
 

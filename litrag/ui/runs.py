@@ -7,11 +7,11 @@ import uuid
 
 import streamlit as st
 
-from litrag.errors import LitRAGError
+from litrag.errors import GenerationError, LitRAGError
 from litrag.models import AuditedAnswer
-from litrag.render import history_html, key, progress_html
-from litrag.ui.shell import corpus, hidden, workbench
-from litrag.ui.workbench import Job, Workbench
+from litrag.render import arriving_html, history_html, key, progress_html
+from litrag.ui.shell import corpus, hidden, label, workbench
+from litrag.ui.workbench import INDEX_STAGES, Job, Workbench
 
 #: Seconds between looks at a run that works.
 POLL = 0.4
@@ -63,6 +63,8 @@ def _follow(run_id: str) -> None:
         st.rerun()
     with st.container(border=True):
         st.html(progress_html(job.stages, job.stage, job.done, job.total))
+        if job.partial:
+            st.html(arriving_html(job.partial))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("You may leave this page: the answer will be kept." if job.stage else "Waiting for its turn")
             if st.button("Stop", icon=":material/stop_circle:", key=f"stop-{run_id}"):
@@ -76,10 +78,14 @@ def _explain(job: Job | None, run_id: str) -> None:
     elif job.stopped:
         st.info("The run was stopped. Nothing was kept of it.")
     elif isinstance(job.error, LitRAGError):
-        st.error(str(job.error))
+        st.error(label(str(job.error)))
+        if isinstance(job.error, GenerationError) and job.error.partial:
+            st.html(arriving_html(job.error.partial, interrupted=True))
     else:
         log.error("run %s failed", run_id, exc_info=job.error)
         st.error(f"The run failed ({type(job.error).__name__}). The server's log says why.")
+    if job is not None and job.stages != INDEX_STAGES:
+        st.button("Try again", icon=":material/refresh:", key=f"retry-{run_id}", on_click=workbench().retry, args=(run_id,))
 
 
 def ready() -> bool:

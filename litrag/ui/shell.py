@@ -71,21 +71,26 @@ def finish() -> None:
 
 def _status_line() -> None:
     """Which corpus is asked, in what state it is, and who writes and judges."""
+    from litrag.ui.settings_panel import settings_panel  # as above
+
     bench = workbench()
     with st.sidebar:
         names = bench.corpora()
         if len(names) > 1:
             st.selectbox("Corpus", names, key="corpus", persist_state="session", format_func=str)
+        settings_panel()
         st.caption(_status(bench, corpus()))
 
 
 def _status(bench: Workbench, name: str) -> str:
+    from litrag.ui.settings_panel import chosen  # that panel is written with this module's `label`
+
     index = bench.opened(name)
     held = f"{len(index.records):,} records" if index else "being opened"
     lines = [f"Corpus **{label(name)}**: {held}"]
     if index and any(record.digest for record in index.records.values()):
         lines.append("These are digests written for LitRAG, not the publishers' abstracts.")
-    lines.append(f"Generator {label(settings().generator)}, judge {label(settings().judge)}")
+    lines.append(f"Generator {label(chosen().generator)}, judge {label(chosen().judge)}")
     return "  \n".join([*lines, DISCLAIMER])
 
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from litrag import storage
 from litrag.config import Settings
+from litrag.generate import Generator
 from litrag.grounding import ClaimInput, Progress
 from litrag.index import Index, open_index
-from litrag.judges import open_judge
+from litrag.llm.choice import Choice
 from litrag.models import AuditedAnswer, Judge
 from litrag.pipeline import Stopped, ask, verify
 from litrag.reviews import Store, open_store
@@ -46,6 +47,8 @@ class Job:
     done: int = 0
     total: int = 0
     message: str = ""
+    partial: tuple[str, ...] = ()
+    work: Callable[[Job], None] | None = None
     future: Future[None] = field(default_factory=Future)
     _stop: threading.Event = field(default_factory=threading.Event)
 
@@ -54,6 +57,10 @@ class Job:
         if self._stop.is_set() or not threading.main_thread().is_alive():
             raise Stopped("the run was stopped")
         self.stage, self.done, self.total = stage, done, total
+
+    def arrived(self, statements: tuple[str, ...]) -> None:
+        """Note what a model has written so far."""
+        self.partial = statements
 
     def stop(self) -> None:
         self._stop.set()
@@ -88,7 +95,7 @@ class Workbench:
         self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="litrag-run")
         self._jobs: dict[str, Job] = {}
         self._indexes: dict[str, Index] = {}
-        self._judge: Judge | None = None
+        self._judges: dict[tuple[str, bool], Judge] = {}
         self._store: Store | None = None
 
     # -- shared things
@@ -99,11 +106,14 @@ class Workbench:
                 self._store = open_store(self.settings.database_url)
             return self._store
 
-    def judge(self) -> Judge:
+    def judge(self, choice: Choice | None = None) -> Judge:
+        """The chosen judge, else the configured one; each is opened once."""
+        choice = choice or Choice.configured(self.settings)
+        name = (choice.judge, choice.within(self.settings).offline)
         with self._opening:
-            if self._judge is None:
-                self._judge = open_judge(self.settings.judge)
-            return self._judge
+            if name not in self._judges:
+                self._judges[name] = choice.open_judge(self.settings)
+            return self._judges[name]
 
     def index(self, corpus: str, progress: Callable[[float, str], None] | None = None) -> Index:
         """The index of a corpus; opened, or built, when it isn't yet or was replaced on disk since."""
@@ -150,9 +160,18 @@ class Workbench:
                 return known
             while len(self._jobs) >= REMEMBERED:
                 self._jobs.pop(next(iter(self._jobs)))
-            job = self._jobs[run_id] = Job(run_id, stages)
+            job = self._jobs[run_id] = Job(run_id, stages, work=work)
             job.future = self._pool.submit(work, job)
             return job
+
+    def retry(self, run_id: str) -> None:
+        """Run a job that failed or was stopped once more, under the same id."""
+        with self._lock:
+            job = self._jobs.get(run_id)
+            if job is None or job.running or job.work is None:
+                return
+            self.forget(run_id)
+            self.start(run_id, job.stages, job.work)
 
     def prepare(self, corpus: str) -> Job:
         """Open or build the index of a corpus."""
@@ -165,27 +184,38 @@ class Workbench:
 
         self.index(corpus, tell)
 
-    def ask(self, run_id: str, question: str, corpus: str) -> Job:
-        def answer(progress: Progress) -> AuditedAnswer:
-            return ask(question, index=self.index(corpus), judge=self.judge(), progress=progress)
+    def ask(self, run_id: str, question: str, corpus: str, choice: Choice | None = None) -> Job:
+        chosen = choice or Choice.configured(self.settings)
 
-        return self.start(run_id, ASK_STAGES, partial(self._finish, answer))
+        def work(job: Job) -> None:
+            def answer(progress: Progress) -> AuditedAnswer:
+                index = self.index(corpus)
+                generator = _watched(chosen.open_generator(self.settings, index.embeddings), job)
+                return ask(question, index=index, generator=generator, judge=self.judge(chosen), progress=progress)
 
-    def verify(self, run_id: str, text: str, corpus: str, question: str = "") -> Job:
+            self._finish(answer, job)
+
+        return self.start(run_id, ASK_STAGES, work)
+
+    def verify(self, run_id: str, text: str, corpus: str, question: str = "", choice: Choice | None = None) -> Job:
         def answer(progress: Progress) -> AuditedAnswer:
-            return verify(text, index=self.index(corpus), judge=self.judge(), progress=progress, question=question)
+            return verify(text, index=self.index(corpus), judge=self.judge(choice), progress=progress, question=question)
 
         return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
 
-    def verify_claims(self, run_id: str, items: tuple[ClaimInput, ...], corpus: str, title: str) -> Job:
+    def verify_claims(
+        self, run_id: str, items: tuple[ClaimInput, ...], corpus: str, title: str, choice: Choice | None = None
+    ) -> Job:
         def answer(progress: Progress) -> AuditedAnswer:
-            return verify(items, index=self.index(corpus), judge=self.judge(), progress=progress, question=title)
+            return verify(items, index=self.index(corpus), judge=self.judge(choice), progress=progress, question=title)
 
         return self.start(run_id, VERIFY_STAGES, partial(self._finish, answer))
 
-    def verify_table(self, run_id: str, content: bytes, name: str, corpus: str) -> Job:
+    def verify_table(
+        self, run_id: str, content: bytes, name: str, corpus: str, choice: Choice | None = None
+    ) -> Job:
         def answer(progress: Progress) -> AuditedAnswer:
-            return verify_table(run_id, content, name, index=self.index(corpus), judge=self.judge(),
+            return verify_table(run_id, content, name, index=self.index(corpus), judge=self.judge(choice),
                                 folder=self.tables, progress=progress)
 
         return self.start(run_id, TABLE_STAGES, partial(self._finish, answer))
@@ -200,3 +230,10 @@ class Workbench:
     def _finish(self, answer: Callable[[Progress], AuditedAnswer], job: Job) -> None:
         job.report(job.stages[0], 0, 0)
         self.store.save_run(answer(job.report).model_copy(update={"run_id": job.run_id}))
+        job.work = None  # done: what it would need again may be a large file
+
+
+def _watched(generator: Generator, job: Job) -> Generator:
+    """The generator, telling the job what has arrived while it writes, if it can."""
+    watched_by: Callable[[Callable[[tuple[str, ...]], None]], Generator] | None = getattr(generator, "watched_by", None)
+    return generator if watched_by is None else watched_by(job.arrived)

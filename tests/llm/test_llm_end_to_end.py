@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from fakes import anthropic_server
 from fakes.anthropic_server import AnthropicServer, says
-from fakes.loopback import ErrorEvent, Status
+from fakes.loopback import Cut, ErrorEvent, Status
 from llm.conftest import answer, judged
 
 from litrag.cli import main
 from litrag.config import Settings, settings
-from litrag.errors import GenerationError
+from litrag.errors import GenerationError, OfflineError
 from litrag.index import Index
 from litrag.llm.choice import Choice
 from litrag.models import AuditedAnswer
@@ -126,3 +126,43 @@ def test_one_budget_covers_a_whole_answer(
 def _long(reply: anthropic_server.Reply) -> anthropic_server.Reply:
     reply.output_tokens = 7900
     return reply
+
+
+def test_an_answer_that_broke_off_is_shown_as_interrupted_and_can_be_tried_again(served: AnthropicServer) -> None:
+    broken = Cut(12)
+    served.fault_for = lambda number, body: broken
+    bench = Workbench(settings())
+    job = bench.ask("run3", QUESTION, "sample")
+    with pytest.raises(GenerationError, match="broke off") as caught:
+        job.future.result(timeout=60)
+    assert caught.value.partial
+    assert job.partial == caught.value.partial
+    assert bench.store.run("run3") is None
+    served.fault_for = lambda number, body: None
+    bench.retry("run3")
+    again = bench.job("run3")
+    assert again is not None
+    assert again is not job
+    again.future.result(timeout=60)
+    stored = bench.store.run("run3")
+    assert stored is not None
+    assert len(stored.claims) == 2
+    assert again.partial[-1] == stored.claims[-1].text
+
+
+def test_a_session_s_choice_of_models_is_used_for_its_runs(
+    served: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LITRAG_GENERATOR", "extractive")
+    monkeypatch.setenv("LITRAG_JUDGE", "checks")
+    settings.cache_clear()
+    bench = Workbench(settings())
+    bench.ask("plain", QUESTION, "sample").future.result(timeout=60)
+    assert served.asked == []
+    bench.ask("chosen", QUESTION, "sample", Choice(SONNET, "checks")).future.result(timeout=60)
+    stored = bench.store.run("chosen")
+    assert stored is not None
+    assert (stored.generator.partition(" ")[0], stored.judge) == (SONNET, "checks")
+    refused = bench.ask("offline", QUESTION, "sample", Choice(SONNET, "checks", offline=True))
+    with pytest.raises(OfflineError):
+        refused.future.result(timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -17,8 +18,9 @@ from litrag.ingest import read_records
 from litrag.llm import open_llm_generator, open_llm_judge
 from litrag.llm.injection import marks
 from litrag.llm.replies import read_reply
-from litrag.models import Hit, Record, Verdict
+from litrag.models import AuditedAnswer, Hit, Record, Source, Verdict
 from litrag.prompts import answer_prompt, fenced, judge_claim, judge_passage, without_hidden
+from litrag.render import View
 
 START = "In this trial of 210 adults, pain fell by 2 points with drug Y. "
 END = " Adverse events were mild."
@@ -92,6 +94,21 @@ def test_support_that_rests_on_an_injected_instruction_is_no_proof(name: str) ->
     judgement = read_reply(verdict("supports", text[first.start : first.end]), "Drug Y cures pain.", text)
     assert judgement.unsure
     assert "isn't shown as proof" in judgement.rationale
+
+
+@pytest.mark.parametrize("name", POISON)
+def test_a_source_card_warns_of_what_speaks_to_automated_readers(record: Record, name: str) -> None:
+    poisoned = record.model_copy(update={"text": ABSTRACTS[name]})
+    answer = AuditedAnswer(run_id="r", sources=(Source(n=1, record=poisoned),))
+    card = View(answer).source(answer.sources[0], [])
+    found = marks(poisoned.text)
+    assert "Speaks to automated readers" in card
+    assert html.escape(found[0].reason) in card
+    assert card.count("lr-i") >= 2
+    assert ABSTRACTS[name] == poisoned.text
+    clean = View(answer).source(Source(n=1, record=record), [])
+    assert "automated readers" not in clean
+    assert "lr-i" not in clean.replace("lr-icon", "")
 
 
 def test_ordinary_abstracts_arent_marked() -> None:
