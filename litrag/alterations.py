@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from litrag.alignment import Gap
 from litrag.folding import Folded
@@ -114,87 +115,100 @@ class Step:
 
 
 def explain(quote: Folded, source: Folded, gap: Gap, vocabulary: Container[str]) -> list[Step] | None:
-    """The harmless differences that make up the gap, or None when it holds anything else."""
+    """The harmless differences that make up the gap, or None when it holds anything else.
+
+    An open gap is laid against as much of the source as it takes; it may not begin or end with something left out.
+    """
     if gap.q1 - gap.q0 > _LONGEST or _has_foreign_mark(quote.tokens, source.tokens, gap):
         return None
-    grammar = _Grammar(quote, source, vocabulary)
-    for q0, q1, s0, s1 in _borders(gap, quote.tokens, source):
-        steps = grammar.parse(q0, q1, s0, s1)
-        if steps is not None and not _is_ragged(gap, steps, source):
-            return steps
-    return None
+    if gap.open_start:
+        grammar = _Grammar(quote, source, vocabulary, (gap.q1, gap.s1))
+        return _first(grammar.begin(gap.q0, place) for place in _starts(quote.tokens, source.tokens, gap))
+    if gap.open_end:
+        return _Grammar(quote, source, vocabulary, (gap.q1, len(source)), free=True).parse(gap.q0, gap.s0)
+    return _first(
+        _Grammar(quote, source, vocabulary, (q1, s1)).parse(q0, s0)
+        for q0, q1, s0, s1 in _slid(gap, quote.tokens, source.tokens)
+    )
+
+
+def _first(ways: Iterable[list[Step] | None]) -> list[Step] | None:
+    return next((steps for steps in ways if steps is not None), None)
 
 
 def _has_foreign_mark(quote: Sequence[str], source: Sequence[str], gap: Gap) -> bool:
-    """Whether a number or mark of either side is missing from the other: never harmless, and quick to see."""
-    near = source[max(0, gap.s0 - 2):gap.s1 + 2] if gap.open_start or gap.open_end else source[gap.s0:gap.s1]
-    for token in quote[gap.q0:gap.q1]:
-        if not token.isalpha() and token not in near and not (token.isdigit() and len(token) > 3):
-            return True
-    return False
-
-
-def _is_ragged(gap: Gap, steps: Sequence[Step], source: Folded) -> bool:
-    """Whether an open gap takes in more of the source than the quote has, or adds an article at the edge.
-
-    Such an article may stand for a dropped word: "The [study] showed".
-    """
-    if not steps or not (gap.open_start or gap.open_end):
+    """Whether a number or mark of the quote is missing from the source nearby: never harmless, and quick to see."""
+    marks = [token for token in quote[gap.q0:gap.q1] if not token.isalpha()]
+    if not marks:
         return False
-    outer = steps[0] if gap.open_start else steps[-1]
-    if outer.q0 == outer.q1:
-        return outer.s0 in (gap.s0, gap.s1) or outer.s1 >= gap.s1
-    if outer.kind == "article" and outer.s0 == outer.s1:
-        return gap.open_end or not source.begins_sentence(outer.s1)
-    return False
+    reach = _LONGEST_ASIDE if gap.open_start or gap.open_end else 0
+    near = source[max(0, gap.s0 - reach):gap.s1 + reach]
+    numbers = [token for token in near if token.isdigit()]
+    return any(
+        mark not in near and not (mark.isdigit() and any(mark in number or number in mark for number in numbers))
+        for mark in marks
+    )
 
 
-def _borders(gap: Gap, quote: Sequence[str], source: Folded) -> list[tuple[int, int, int, int]]:
-    """Ways to draw the gap: slid over equal tokens if one side is empty, with other outer borders if it is open."""
+def _starts(quote: Sequence[str], source: Sequence[str], gap: Gap) -> Iterator[int]:
+    """Source tokens at which an open gap may begin: those near where it should, then those that agree farther off."""
+    expected, first = gap.s1 - (gap.q1 - gap.q0), quote[gap.q0]
+    near = (expected, expected - 1, expected + 1, expected - 2, expected + 2)
+    yield from (place for place in near if 0 <= place <= gap.s1)
+    far = range(expected - 3, max(-1, expected - _LONGEST_ASIDE), -1)
+    yield from islice((place for place in far if source[place] == first), 4)
+
+
+def _slid(gap: Gap, quote: Sequence[str], source: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The gap and, if its quote side is empty, the gap slid over tokens that agree on both sides of it."""
     q0, q1, s0, s1 = gap.q0, gap.q1, gap.s0, gap.s1
-    ways = [(q0, q1, s0, s1)]
-    if gap.open_start:
-        ways += [(q0, q1, s, s1) for s in (s0 - 1, s0 + 1, s0 - 2, s0 + 2) if 0 <= s <= s1]
-        if s1 and source.tokens[s1 - 1] == ")" and (opens := _aside_start(source.tokens, s1 - 1)) >= q1 - q0:
-            ways.append((q0, q1, opens - (q1 - q0), s1))
-    elif gap.open_end:
-        ways += [(q0, q1, s0, s) for s in (s1 + 1, s1 - 1, s1 + 2, s1 - 2) if s0 <= s <= len(source)]
-        if source.tokens[s0:s0 + 1] == ["("] and (end := _aside_end(source.tokens, s0, len(source))):
-            ways.append((q0, q1, s0, min(len(source), end + q1 - q0)))
-    elif q0 == q1:
-        for shift in (1, 2, 3):
-            if q0 - shift < 0 or quote[q0 - shift] != source.tokens[s1 - shift]:
-                break
-            ways.append((q0 - shift, q1 - shift, s0 - shift, s1 - shift))
-        for shift in (1, 2, 3):
-            if q0 + shift > len(quote) or quote[q0 + shift - 1] != source.tokens[s0 + shift - 1]:
-                break
-            ways.append((q0 + shift, q1 + shift, s0 + shift, s1 + shift))
-    return ways
+    yield q0, q1, s0, s1
+    if q0 < q1:
+        return
+    for shift in (1, 2, 3):
+        if q0 < shift or quote[q0 - shift] != source[s1 - shift]:
+            break
+        yield q0 - shift, q1 - shift, s0 - shift, s1 - shift
+    for shift in (1, 2, 3):
+        if q0 + shift > len(quote) or s1 + shift > len(source) or quote[q0 + shift - 1] != source[s0 + shift - 1]:
+            break
+        yield q0 + shift, q1 + shift, s0 + shift, s1 + shift
 
 
 class _Grammar:
     """What may differ without harm; `parse` tries to consume a gap to the end, left to right."""
 
-    def __init__(self, quote: Folded, source: Folded, vocabulary: Container[str]) -> None:
+    def __init__(
+        self, quote: Folded, source: Folded, vocabulary: Container[str], end: tuple[int, int], *, free: bool = False
+    ) -> None:
         self.quote = quote
         self.source = source
         self.vocabulary = vocabulary
+        self._end = end
+        self._free = free
         self._dead: set[tuple[int, int]] = set()
-        self._end = (0, 0)
 
-    def parse(self, q: int, q1: int, s: int, s1: int) -> list[Step] | None:
-        self._dead.clear()
-        self._end = (q1, s1)
-        return self._from(q, s)
+    def begin(self, q: int, s: int) -> list[Step] | None:
+        """As `parse`, for a gap at the beginning of the quote; an article there may stand for a word left out."""
+        for step in self._steps(q, s):
+            added = step.s0 == step.s1
+            if step.q0 == step.q1 or (added and not self.source.begins_sentence(s)):
+                continue
+            rest = self.parse(step.q1, step.s1)
+            if rest is not None:
+                return rest if step.kind == "equal" else [step, *rest]
+        return None
 
-    def _from(self, q: int, s: int) -> list[Step] | None:
-        if (q, s) == self._end:
+    def parse(self, q: int, s: int) -> list[Step] | None:
+        """Harmless differences from here to the end of the gap, in order; None when there are others."""
+        if q == self._end[0] and (self._free or s == self._end[1]):
             return []
         if (q, s) in self._dead:
             return None
         for step in self._steps(q, s):
-            rest = self._from(step.q1, step.s1)
+            if self._free and step.s0 == step.s1 and step.q1 == self._end[0]:
+                continue
+            rest = self.parse(step.q1, step.s1)
             if rest is not None:
                 return rest if step.kind == "equal" else [step, *rest]
         self._dead.add((q, s))
@@ -285,16 +299,6 @@ class _Grammar:
             if follows and text[:first].rstrip()[-1:] in ("", ".", "?", "!", ")"):
                 return end
         return 0
-
-
-def _aside_start(tokens: Sequence[str], close: int) -> int:
-    """Place of the bracket that the one at `close` closes, or -1."""
-    depth = 0
-    for place in range(close, max(-1, close - _LONGEST_ASIDE), -1):
-        depth += (tokens[place] == ")") - (tokens[place] == "(")
-        if depth == 0:
-            return place
-    return -1
 
 
 def _aside_end(tokens: Sequence[str], start: int, limit: int) -> int:

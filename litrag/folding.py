@@ -11,8 +11,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import cached_property, lru_cache
+from itertools import accumulate, islice, repeat
 
 from litrag.models import Span
 
@@ -22,22 +24,22 @@ _DASHES = "‐‑‒–—―−﹘﹣⁃"
 _QUOTES = "‘’‚‛“”„‟′″‴«»‹›`´ʼˈ"
 _SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _ALIKE = {"µ": "μ", "≧": "≥", "⩾": "≥", "≦": "≤", "⩽": "≤", "º": "°", "˚": "°", "∶": ":", "∕": "/",
-          "ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "×": "x"}
+          "ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D"}
 _LOOKALIKE_TILDES = "≈∼≃≅～˜"
 _DELETED = "™®©℠"
 _BRACKETS = {"[": "(", "{": "(", "]": ")", "}": ")"}
 
 
-def _one_to_one() -> dict[int, str]:
+def _one_to_one() -> dict[str, str]:
     """Replacements that keep the length, so that offsets need no map."""
-    table = dict.fromkeys(map(ord, _DASHES), "-") | dict.fromkeys(map(ord, _QUOTES), "'")
-    table |= dict.fromkeys(map(ord, _SPACES), " ") | dict.fromkeys(map(ord, _LOOKALIKE_TILDES), "~")
-    table |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if chr(code) != "～"}
-    table |= {ord(char): alike for char, alike in _ALIKE.items() if char != "×"}
+    table = dict.fromkeys(_DASHES, "-") | dict.fromkeys(_QUOTES, "'")
+    table |= dict.fromkeys(_SPACES, " ") | dict.fromkeys(_LOOKALIKE_TILDES, "~")
+    table |= {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if chr(code) != "～"}
+    table |= _ALIKE
     for code in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)):
         bare = _without_accents(chr(code))
         if len(bare) == 1 and bare.isascii():
-            table[code] = bare
+            table[chr(code)] = bare
     return table
 
 
@@ -74,8 +76,10 @@ _STUCK_LABEL = re.compile(
     r"Participants|Patients|Purpose|Rationale|Relevance|Results?|Setting|Subjects|Significance)"
     r"(?=[A-Z][a-z]|A [a-z])"
 )
+_TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _POWER_OF_TEN = re.compile(r" ?10[\^⁰¹²³⁴-⁹⁻]")
 
 _AFTER_WORDS = "|".join(rf"(?<=\b{word}-)" for word in
@@ -92,11 +96,32 @@ _TOKEN = re.compile(
     r"|\.(?:\.\.|(?<![\w.]\.)\d+)"
     r"|[><]=?"
     r"|\+(?:/-|-(?=\s*\.?\d))?"
-    r"|\*(?<=[\d\s]\*)(?=\s*\d)"
     r"|[^\s\w,:;.!?'\"*\^-]"
 )
 _COMMON = {"versus": "vs", "mcg": "ug", "&": "and", ">=": "≥", "<=": "≤", "+/-": "±", "+-": "±", "...": "…",
-           "×": "x", "*": "x", "•": "-", **_BRACKETS}
+           "×": "x", "•": "-", **_BRACKETS}
+
+
+#: A mark whose meaning depends on a number after the space; cutting into chunks must not part the two.
+_BEFORE_NUMBER = re.compile(r"[,:;+-] +(?=[-+]?\.?\d)")
+_LONGEST_KEPT = 40
+_MOST_KEPT = 100_000
+
+
+class _Chunks(dict[str, str]):
+    """What stands between two spaces → its tokens, a space after each; the same words come again and again."""
+
+    def __missing__(self, chunk: str) -> str:
+        tokens = [_COMMON.get(token, token) for token in _TOKEN.findall(chunk)]
+        joined = "".join(f"0{token} " if token[0] == "." else f"{token} " for token in tokens)
+        if len(chunk) <= _LONGEST_KEPT:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[chunk] = joined
+        return joined
+
+
+_CHUNKS = _Chunks()
 
 
 class Folded:
@@ -110,7 +135,9 @@ class Folded:
         self.text = text
         self._labels = labels
         self._clean, self._shifted = _clean(text, labels)
-        self.tokens, self.joined = _cut(self._clean)
+        joined = "".join(map(_CHUNKS.__getitem__, self._clean.split(" ")))
+        self.tokens = joined.split()
+        self.joined = f" {joined}"
 
     @cached_property
     def _offsets(self) -> tuple[list[int], list[int]] | None:
@@ -118,20 +145,36 @@ class Folded:
         return _offsets(self.text, self._labels) if self._shifted else None
 
     @cached_property
-    def _spans(self) -> list[Span]:
-        return [match.span() for match in _TOKEN.finditer(self._clean)]
+    def _chunks(self) -> tuple[list[str], list[int], list[int]]:
+        """Chunks of the clean text; letters and tokens up to the end of each."""
+        chunks = self._clean.split(" ")
+        counts = map(str.count, map(_CHUNKS.__getitem__, chunks), repeat(" "))
+        return chunks, list(accumulate(map(len, chunks))), list(accumulate(counts))
+
+    def _place(self, token: int) -> Span:
+        """Range of a token in the clean text."""
+        chunks, ends, counts = self._chunks
+        number = bisect_right(counts, token)
+        before, start = (counts[number - 1], ends[number - 1] + number) if number else (0, 0)
+        match = next(islice(_TOKEN.finditer(chunks[number]), token - before, None))
+        return start + match.start(), start + match.end()
+
+    def tokens_in(self, span: Span) -> tuple[int, int]:
+        """Numbers (half-open) of the tokens that begin within a range of the stored text."""
+        numbers = range(len(self.tokens))
+        return bisect_left(numbers, span[0], key=self.start), bisect_left(numbers, span[1], key=self.start)
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def start(self, token: int) -> int:
         """Where the token begins in the stored text."""
-        place = self._spans[token][0]
+        place = self._place(token)[0]
         return place if self._offsets is None else self._offsets[0][place]
 
     def end(self, token: int) -> int:
         """Where the token ends in the stored text (half-open)."""
-        place = self._spans[token][1]
+        place = self._place(token)[1]
         return place if self._offsets is None else self._offsets[1][place - 1]
 
     def span(self, first: int, last: int) -> Span:
@@ -168,16 +211,6 @@ def fold_tokens(text: str) -> list[str]:
     return Folded(text, labels=False).tokens
 
 
-def _cut(clean: str) -> tuple[list[str], str]:
-    found = _TOKEN.findall(clean)
-    tokens = [_COMMON.get(token, token) for token in found]
-    joined = f" {' '.join(tokens)} "
-    if " ." in joined:
-        joined = joined.replace(" .", " 0.")
-        tokens = joined.split()
-    return tokens, joined
-
-
 def _clean(text: str, labels: bool) -> tuple[str, bool]:
     """Text ready for cutting into tokens, and whether its offsets have shifted."""
     shifted = False
@@ -187,12 +220,12 @@ def _clean(text: str, labels: bool) -> tuple[str, bool]:
             shifted = shifted or new != text
             text = new
     if not text.isascii():
-        text = text.translate(_ONE_TO_ONE)
+        text = _plain(text)
         if not text.isascii():
             new = _UNUSUAL.sub(_usual, text)
             shifted = shifted or new != text
             text = new
-    return text.lower(), shifted
+    return _BEFORE_NUMBER.sub(_kept_together, text.lower()), shifted
 
 
 def _offsets(text: str, labels: bool) -> tuple[list[int], list[int]]:
@@ -202,7 +235,7 @@ def _offsets(text: str, labels: bool) -> tuple[list[int], list[int]]:
         if applies(rewriting.text):
             rewriting.rewrite(pattern, replace)
     if not rewriting.text.isascii():
-        rewriting.text = rewriting.text.translate(_ONE_TO_ONE)
+        rewriting.text = _plain(rewriting.text)
         rewriting.rewrite(_UNUSUAL, _usual)
     return rewriting.starts, rewriting.ends
 
@@ -239,6 +272,21 @@ class _Rewriting:
         self.ends = ends + old_ends[done:]
 
 
+def _plain(text: str) -> str:
+    """The text with dashes, quotation marks, spaces and accented letters in their plain form, at the same places."""
+    return _NOT_ASCII.sub(_alike, text)
+
+
+def _alike(match: re.Match[str]) -> str:
+    char = match.group()
+    return _ONE_TO_ONE.get(char, char)
+
+
+def _kept_together(match: re.Match[str]) -> str:
+    mark = match.group()
+    return mark[0] + "\n" * (len(mark) - 1)
+
+
 def _usual(match: re.Match[str]) -> str:
     """What stands outside ASCII, as it is written inside it; how depends on what stands around it."""
     char, text, end = match.group(), match.string, match.end()
@@ -272,7 +320,7 @@ def _fold_char(char: str) -> str:
         return ""
     if char == "≠":
         return char
-    folded = _without_accents(char).translate(_ONE_TO_ONE).replace("⁄", "/")
+    folded = _plain(_without_accents(char)).replace("⁄", "/")
     if folded.lower() in _GREEK and not "Ͱ" <= char <= "Ͽ":
         return f" {_GREEK[folded.lower()]}"
     return folded.lower() if len(folded) == len(folded.lower()) else char
@@ -283,7 +331,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _untag(match: re.Match[str]) -> str:
-    return "^" + match["power"].translate(_ONE_TO_ONE) if match["power"] else ""
+    return "^" + _plain(match["power"]) if match["power"] else ""
 
 
 def _has_camel(text: str) -> bool:
@@ -308,5 +356,6 @@ _STEPS: tuple[_Fold, ...] = (
     (lambda text: "," in text or not text.isascii(), _THOUSANDS, lambda match: re.sub(r"\D", "", match.group())),
     (lambda text: "cent" in text or "CENT" in text or "Cent" in text, _PER_CENT, lambda match: "%"),
     (lambda text: "M" in text, _CAPITAL_UNIT, _capital_unit),
+    (lambda text: "*" in text, _TIMES, lambda match: " x "),
 )
 _STEPS_WITH_LABELS = (*_STEPS, (_has_camel, _STUCK_LABEL, _apart))

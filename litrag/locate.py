@@ -185,10 +185,11 @@ class _Search:
         if not label or not all(word in _LABEL_WORDS for word in fold_tokens(label.group())):
             return None
         rest = _Search(self.quote[label.end():], self.source.text, self.claim, self.vocabulary)
-        location = rest.run()
-        if location.match not in (MatchKind.NORMALIZED, MatchKind.EXACT):
+        folded = Folded(rest.quote, labels=False)
+        location = rest._verbatim(folded.tokens, folded.joined) if _has_content(folded.tokens) else None
+        if location is None or not location.found:
             return None
-        first, _ = self._tokens_of(location.spans[0])
+        first, _ = self.source.tokens_in(location.spans[0])
         return location.model_copy(update={"match": MatchKind.NORMALIZED}) if self.source.begins_sentence(first) else None
 
     # --- word for word
@@ -348,17 +349,12 @@ class _Search:
             location = self._nearest(Folded(piece, labels=False))
             if location.match is not MatchKind.FUZZY:
                 return location if location.match is MatchKind.ALTERED else _absent("not every piece stands there")
-            first, last = self._tokens_of(location.spans[0])
+            first, last = self.source.tokens_in(location.spans[0])
             if first < least:
                 return _absent("the pieces stand in another order")
             placed.append(first)
             sizes.append(self.source.tokens[first:last])
         return self._judge_elision(pieces, sizes, placed)
-
-    def _tokens_of(self, span: Span) -> tuple[int, int]:
-        starts = [self.source.start(number) for number in range(len(self.source))]
-        inside = [number for number, start in enumerate(starts) if span[0] <= start < span[1]]
-        return inside[0], inside[-1] + 1
 
     def _left_out(self, span: Span, kind: str) -> Difference:
         return Difference(quote="", source=_shown(self.source.text[slice(*span)]), kind=kind, source_span=span)
@@ -370,24 +366,23 @@ class _Search:
             return _absent("longer than its source")
         if len(tokens) < 3 or _letters(tokens) < 8:
             return _absent(_TOO_SHORT)
-        best: tuple[Alignment, list[list[Step] | None]] | None = None
+        best: tuple[float, Alignment] | None = None
         for alignment in islice(alignments(tokens, joined, self.source), 4):
-            steps = self._explained(quoted, alignment)
-            if all(step is not None for step in steps):
-                accepted = self._accepted(quoted, alignment, [s for found in steps for s in found or ()])
-                if accepted:
-                    return accepted
-            if best is None or alignment.agreeing > best[0].agreeing:
-                best = alignment, steps
+            agreement = self._agreement(tokens, alignment)
+            if best is None or agreement > best[0]:
+                best = agreement, alignment
+            if agreement < ALTERED_FLOOR:
+                continue
+            if accepted := self._accepted(quoted, alignment):
+                return accepted
             if self._is_settled(alignment, tokens):
                 break
-        if best is None or self._agreement(tokens, best[0]) < ALTERED_FLOOR:
-            return _absent(score=self._similarity(joined, best[0]) if best else 0.0)
-        return self._altered(quoted, *best)
+        if best is None or best[0] < ALTERED_FLOOR:
+            return _absent(score=self._similarity(joined, best[1]) if best else 0.0)
+        return self._altered(quoted, best[1])
 
-    def _explained(self, quoted: Folded, alignment: Alignment) -> list[list[Step] | None]:
-        known: Container[str] = _Known(self.source.joined, self.vocabulary)
-        return [explain(quoted, self.source, gap, known) for gap in alignment.gaps]
+    def _explained(self, quoted: Folded, gap: Gap) -> list[Step] | None:
+        return explain(quoted, self.source, gap, _Known(self.source.joined, self.vocabulary))
 
     def _is_settled(self, alignment: Alignment, tokens: Sequence[str]) -> bool:
         """Whether no other place can fit better: what surrounds the only gap stands nowhere else."""
@@ -415,11 +410,15 @@ class _Search:
         missing = sum(len(token) for gap in alignment.gaps for token in tokens[gap.q0:gap.q1])
         return 1 - missing / sum(map(len, tokens))
 
-    def _accepted(
-        self, quoted: Folded, alignment: Alignment, steps: Sequence[Step]
-    ) -> Location | None:
+    def _accepted(self, quoted: Folded, alignment: Alignment) -> Location | None:
         """A location for a quote whose every difference is harmless, unless there are too many or it is cut short."""
-        first, last = self._tightened(alignment, steps, len(quoted.tokens))
+        steps: list[Step] = []
+        for gap in alignment.gaps:
+            explained = self._explained(quoted, gap)
+            if explained is None:
+                return None
+            steps += explained
+        first, last = self._tightened(alignment, steps)
         if sum(step.kind == "typo" for step in steps) > 1 + len(quoted.tokens) // 12:
             return None
         asides = [step for step in steps if step.kind in ("aside", "label")]
@@ -436,7 +435,7 @@ class _Search:
         )
 
     @staticmethod
-    def _tightened(alignment: Alignment, steps: Sequence[Step], size: int) -> tuple[int, int]:
+    def _tightened(alignment: Alignment, steps: Sequence[Step]) -> tuple[int, int]:
         """The source tokens that the quote covers, with the borders of open gaps where the steps put them."""
         first, last = alignment.first, alignment.last
         for gap in alignment.gaps:
@@ -461,16 +460,11 @@ class _Search:
             kind=kind, quote_span=quote_span, source_span=source_span,
         )
 
-    def _altered(
-        self, quoted: Folded, alignment: Alignment, steps: Sequence[list[Step] | None]
-    ) -> Location:
-        differences = [
-            self._change(quoted, gap) for gap, found in zip(alignment.gaps, steps, strict=True) if found is None
-        ]
-        if not differences:
-            start, end = self.source.span(alignment.first, alignment.last)
-            if not _stands_free(self.source.text, start, end):
-                return self._cut_short(alignment.first, alignment.last)
+    def _altered(self, quoted: Folded, alignment: Alignment) -> Location:
+        gaps = [gap for gap in alignment.gaps if self._explained(quoted, gap) is None]
+        if not gaps and not _stands_free(self.source.text, *self.source.span(alignment.first, alignment.last)):
+            return self._cut_short(alignment.first, alignment.last)
+        differences = [self._change(quoted, gap) for gap in gaps or alignment.gaps]
         return Location(
             match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(quoted.joined, alignment),
             differences=tuple(differences), occurrences=1,
