@@ -438,7 +438,7 @@ def trust(errors: Errors | None, reviewers: Reviewers | None = None) -> str:
     interval = f"the true rate could lie anywhere between {100 * rate.low:.1f} and {100 * rate.high:.1f} %"
     if rate.n < FEW:
         return f"Only {rate.n} *supports* have been checked: {counted}, and {interval}. That is too few to rely on."
-    second = f"With 95 % confidence {interval}: expect up to one wrong *supports* in {max(1, round(1 / rate.high))}."
+    second = f"With 95 % confidence {interval}: expect up to one wrong *supports* in {max(1, int(1 / rate.high))}."
     ceiling = reviewers.false_reassurance if reviewers else None
     if ceiling is not None and ceiling.value is not None and ceiling.n >= FEW:
         second = second.removesuffix(".") + f"; reviewers contradict each other's *supports* in {ceiling.in_words()}."

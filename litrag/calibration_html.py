@@ -91,7 +91,7 @@ def _cell(human: Verdict, judge: Verdict, count: int, opened: str | None) -> str
 
 def items_html(items: Sequence[LabelledItem], key: JudgeKey) -> str:
     """The items behind a cell: claim, source, what reviewers and the judge said and why."""
-    return f'<ul class="lr lr-cb-items">{"".join(_item(item, key) for item in items)}</ul>'
+    return f'<div class="lr"><ul class="lr-cb-items">{"".join(_item(item, key) for item in items)}</ul></div>'
 
 
 def _item(item: LabelledItem, key: JudgeKey) -> str:

@@ -48,10 +48,11 @@ def errors(found: Calibration) -> list[Block]:
         f"Basis: {found.profile.basis}.{more}"
     )
     check = found.report.quote_check
-    return [
-        Block("Errors", text), Block(rows=tuple(rows)),
-        Block(text=f"Quotes that code calls hallucinated and reviewers don't: {check.in_words()}. No judge is asked there."),
-    ]
+    quotes = (
+        f"Quotes that code calls hallucinated and reviewers don't: {check.in_words()}. No judge is asked there."
+        if check.defined else "No quote that code calls hallucinated has been labelled; no judge is asked there."
+    )
+    return [Block("Errors", text), Block(rows=tuple(rows)), Block(text=quotes)]
 
 
 def _wrong(rate: Estimate) -> str:
@@ -121,6 +122,7 @@ def people(found: Calibration) -> list[Block]:
         f"{people.items} items have blind labels of two or more reviewers: agreement {people.agreement.in_words()}, "
         f"κ {people.kappa.as_number()}, α {people.alpha.as_number()}. Where one says supports, the other doesn't in "
         f"{people.false_reassurance.in_words()}: a judge can't be asked for less."
+        if people.items else "No item has blind labels of two reviewers: how far people agree isn't known."
     )
     shown = (
         f"After seeing the verdict, reviewers agreed with the judge in {anchoring.after.in_words()} of the labels they "

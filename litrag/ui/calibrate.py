@@ -148,6 +148,7 @@ def errors_view(desk: Desk) -> None:
     key = desk.found.profile.judge if any(i.judgement_of(desk.found.profile.judge) for i in desk.items) else desk.key
     pairs = sort_out(desk.items, key).pairs
     st.html(matrix_html(pairs, opened))
+    st.caption("All blind labels, the few-shot split included; a number opens what is behind it.")
     cells = {(pair.human, pair.judge) for pair in pairs}
     with hidden("lr-native-answer"):
         for human in LABELS:
@@ -174,7 +175,8 @@ def _items(chosen: list[LabelledItem], key: JudgeKey, cell: str) -> None:
     if len(open_to) < len(chosen):
         st.caption(f"{len(chosen) - len(open_to)} that {plain(str(reviewer))} hasn't labelled are held back: a label "
                    "given after the verdict was seen doesn't count.")
-    st.html(items_html(open_to[:SHOWN], key))
+    with st.container(height=460, border=True):
+        st.html(items_html(open_to[:SHOWN], key))
     if len(open_to) > SHOWN:
         st.caption(f"The first {SHOWN} of {len(open_to)}.")
 
