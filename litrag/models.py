@@ -63,11 +63,18 @@ class Section(Model):
 
 
 class Notice(Model):
-    """What became of a paper: `kind` is retracted, concern, erratum, corrected, withdrawn or preprint."""
+    """What became of a paper, or what it is a notice of: the kinds are listed in `litrag.status`."""
 
     kind: str
     pmid: str | None = None
     note: str = ""
+
+
+class OtherAbstract(Model):
+    """An abstract in another language or of another kind; kept for reading, never searched or quoted."""
+
+    language: str = ""
+    text: str
 
 
 class Record(Model):
@@ -91,11 +98,14 @@ class Record(Model):
     language: str | None = None
     publication_types: tuple[str, ...] = ()
     mesh: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
     nct: tuple[str, ...] = ()
     funding: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
     overlaps: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+    other_abstracts: tuple[OtherAbstract, ...] = ()
+    revised: str | None = None
     digest: bool = False
     origin: str = ""
 

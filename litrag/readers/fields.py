@@ -36,8 +36,10 @@ ALIASES = {
     "language": ("language", "lang"),
 }
 TEXT_FIELDS = ("text", "abstract", "Abstract", "AB", "body")
-LISTS = ("authors", "nct", "publication_types", "funding", "mesh", "urls", "overlaps")
-STRINGS = ("pmcid", "doi", "study", "journal", "volume", "issue", "pages", "language", "vernacular_title")
+LISTS = ("authors", "nct", "publication_types", "funding", "mesh", "keywords", "urls", "overlaps")
+STRINGS = ("pmcid", "doi", "study", "journal", "volume", "issue", "pages", "language", "vernacular_title", "revised")
+#: Taken over as they are: records that LitRAG wrote itself carry them.
+VALUES = ("notices", "other_abstracts")
 BETWEEN_SECTIONS = "\n\n"
 
 _brief = reprlib.Repr()
@@ -78,9 +80,9 @@ def _build(row: Mapping[str, Any], origin: str, leave_out: Callable[[str, str], 
     if not text:
         leave_out("text", "no abstract: the record is kept, but nothing of it can be found or quoted")
     fields: dict[str, Any] = {}
-    for name in (*STRINGS, *LISTS, "year", "digest", "notices"):
+    for name in (*STRINGS, *LISTS, *VALUES, "year", "digest"):
         value = _pick(row, name)
-        if value is None or value in ("", []):
+        if value is None or value in ("", [], ()):
             continue
         try:
             fields[name] = _side_field(name, value)
@@ -89,7 +91,7 @@ def _build(row: Mapping[str, Any], origin: str, leave_out: Callable[[str, str], 
     pmid = _pmid(row)
     try:
         content = "x" + hashlib.sha256(f"{title}\x00{text}".encode()).hexdigest()[:12]
-        return Record(record_id=_identity(row, pmid, fields.get("doi"), content), pmid=pmid, title=title,
+        return Record(record_id=_identity(row, pmid, fields.get("doi") or fields.get("pmcid"), content), pmid=pmid, title=title,
                       text=text, sections=sections, origin=origin, **fields)
     except ValidationError as error:
         first = error.errors()[0]
@@ -224,7 +226,7 @@ def _side_field(name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"must be true or false, got {_shown(value)}")
         return value
-    if name == "notices":
+    if name in VALUES:
         return value
     if name in LISTS:
         return _list(name, value)

@@ -24,12 +24,20 @@ class Rejection(Model):
         return f"{where}: {field}{self.reason}"
 
 
+class Deletion(Model):
+    """A record that an update file of PubMed takes back."""
+
+    file: str
+    pmid: str
+
+
 @dataclass(frozen=True)
 class ReadReport(Sequence[Record]):
     """The records that were read, as a sequence, with `rejected` beside them."""
 
     records: tuple[Record, ...] = ()
     rejected: tuple[Rejection, ...] = ()
+    deleted: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.records)
@@ -50,4 +58,6 @@ class ReadReport(Sequence[Record]):
             parts.append(f"{lost} rejected")
         if left_out:
             parts.append(f"{left_out} with a field left out")
+        if self.deleted:
+            parts.append(f"{len(self.deleted)} deleted")
         return ", ".join(parts)

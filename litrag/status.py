@@ -1,0 +1,116 @@
+"""What became of a paper, from publication types, links between records and, last, the title.
+
+In: publication types, typed links (PubMed's `CommentsCorrections`, MEDLINE's RIN, EIN, …) and the title. Out:
+`Notice`s, gravest first. A link counts by its direction only: the notice of a retraction is not retracted, and a
+comment says nothing of either. The types and link names are those of the PubMed DTD and the MEDLINE field list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from litrag.models import Notice, Record
+
+#: Every kind of notice in words, gravest first. The first group speaks against using a record as evidence.
+KINDS = {
+    "retracted": "Retracted", "withdrawn": "Withdrawn", "concern": "Expression of concern",
+    "corrected": "Corrected and republished", "erratum": "Erratum", "preprint": "Preprint",
+    "updated": "A newer version exists", "retraction_of": "Notice of a retraction",
+    "withdrawal_of": "Notice of a withdrawal", "concern_for": "Notice of concern", "erratum_for": "Notice of an erratum",
+    "corrected_from": "Corrected version", "update_of": "Newer version",
+}
+#: Kinds of a record that is itself a notice about another one.
+NOTICE_KINDS = frozenset({"retraction_of", "withdrawal_of", "concern_for", "erratum_for"})
+#: Kinds that tie a record to another version of itself.
+VERSION_KINDS = frozenset({"corrected", "corrected_from", "preprint", "updated", "update_of"})
+
+_LINKS = {
+    "RetractionIn": "retracted", "RIN": "retracted", "RetractedandRepublishedIn": "retracted", "RRI": "retracted",
+    "PartialRetractionIn": "concern", "PRIN": "concern",
+    "ExpressionOfConcernIn": "concern", "ECI": "concern",
+    "CorrectedandRepublishedIn": "corrected", "CRI": "corrected",
+    "ErratumIn": "erratum", "EIN": "erratum",
+    "UpdateIn": "updated", "UIN": "updated",
+    "RetractionOf": "retraction_of", "ROF": "retraction_of",
+    "PartialRetractionOf": "concern_for", "PROF": "concern_for",
+    "ExpressionOfConcernFor": "concern_for", "ECF": "concern_for",
+    "ErratumFor": "erratum_for", "EFR": "erratum_for",
+    "CorrectedandRepublishedFrom": "corrected_from", "CRF": "corrected_from",
+    "RetractedandRepublishedFrom": "corrected_from", "RRF": "corrected_from",
+    "UpdateOf": "update_of", "UOF": "update_of",
+}
+_TYPES = {
+    "retracted publication": "retracted", "retraction of publication": "retraction_of",
+    "retraction notice": "retraction_of", "expression of concern": "concern_for", "published erratum": "erratum_for",
+    "corrected and republished article": "corrected_from", "preprint": "preprint",
+    "withdrawn publication": "withdrawn", "retracted": "retracted", "retracted article": "retracted",
+    "retraction": "retraction_of", "erratum": "erratum_for", "corrigendum": "erratum_for",
+}
+_NOTICE_TITLE = re.compile(
+    r"\s*\W?(?:notice of )?(?P<what>retraction|withdrawal|expression of concern|erratum|corrigendum)"
+    r"(?: notice| note)?\s*(?:\W{1,3}|to\b|of\b|for\b|on\b|regarding\b)",
+    re.IGNORECASE,
+)
+_NOTICE_TITLES = {
+    "retraction": "retraction_of", "withdrawal": "withdrawal_of", "expression of concern": "concern_for",
+    "erratum": "erratum_for", "corrigendum": "erratum_for",
+}
+_FLAGGED_TITLE = re.compile(
+    r"\s*[\[(*]*(?P<what>RETRACTED|Retracted|WITHDRAWN|Withdrawn)"
+    r"(?: ARTICLE| Article| article| PAPER| Paper| paper| CHAPTER| Chapter| chapter)?\s*(?:[\])*]+[.:]?\s|[:：]\s*)"
+)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A typed link from a record to another one, such as `RetractionIn` with the notice's PMID."""
+
+    kind: str
+    pmid: str | None = None
+    note: str = ""
+
+
+def known_type(name: str) -> bool:
+    """Whether a publication type says what became of a paper."""
+    return name.strip().lower() in _TYPES
+
+
+def notices(types: Iterable[str], links: Iterable[Link], title: str) -> tuple[Notice, ...]:
+    """The notices of a record, gravest first; of one kind those with a PMID make the bare one superfluous."""
+    found = [Notice(kind=_LINKS[link.kind], pmid=link.pmid, note=link.note) for link in links if link.kind in _LINKS]
+    named = [_TYPES[kind.strip().lower()] for kind in types if kind.strip().lower() in _TYPES]
+    if "preprint" in named:
+        # What PubMed calls the update of a preprint is its publication.
+        found = [one.model_copy(update={"kind": "preprint"}) if one.kind == "updated" else one for one in found]
+    known = {one.kind for one in found}
+    found += [Notice(kind=kind) for kind in dict.fromkeys(named) if kind not in known]
+    titled = _from_title(title)
+    if titled and not any(one.kind == titled.kind for one in found):
+        found.append(titled)
+    order = list(KINDS)
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: order.index(one.kind)))
+
+
+def _from_title(title: str) -> Notice | None:
+    """What only the title says, as publishers mark what databases have not yet marked."""
+    if flagged := _FLAGGED_TITLE.match(title):
+        return Notice(kind=flagged["what"].lower(), note="said by the title only")
+    if notice := _NOTICE_TITLE.match(title):
+        return Notice(kind=_NOTICE_TITLES[notice["what"].lower()], note="said by the title only")
+    return None
+
+
+def is_notice(record: Record) -> bool:
+    """Whether the record reports on another one instead of reporting research."""
+    return any(notice.kind in NOTICE_KINDS for notice in record.notices)
+
+
+def are_versions(one: Record, other: Record) -> bool:
+    """Whether one of two records says of the other that it is a version or a notice of it."""
+    return _points(one, other) or _points(other, one)
+
+
+def _points(one: Record, other: Record) -> bool:
+    return other.pmid is not None and any(notice.pmid == other.pmid for notice in one.notices)
