@@ -76,7 +76,7 @@ def _explain(job: Job | None, run_id: str) -> None:
     if job is None:
         st.warning(f"No answer with the id {run_id!r} is kept here. Ask again, or check the link.")
     elif job.stopped:
-        st.info("The run was stopped. Nothing was kept of it.")
+        st.info("The run was stopped before there was an answer.")
     elif isinstance(job.error, LitRAGError):
         st.error(label(str(job.error)))
         if isinstance(job.error, GenerationError) and job.error.partial:

@@ -7,7 +7,7 @@ itself stores a finished answer, so that no rerun, click, page change or closed 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +19,7 @@ from litrag.generate import Generator
 from litrag.grounding import ClaimInput, Progress
 from litrag.index import Index, open_index
 from litrag.llm.choice import Choice
-from litrag.models import AuditedAnswer, Judge
+from litrag.models import AuditedAnswer, Draft, Hit, Judge, Record
 from litrag.pipeline import Stopped, ask, verify
 from litrag.reviews import Store, open_store
 from litrag.revision import reanchored
@@ -30,8 +30,8 @@ VERIFY_STAGES = ("locating", "judging")
 TABLE_STAGES = ("judging",)
 INDEX_STAGES = ("indexing",)
 
-#: Runs that work at the same time; others wait for their turn.
-WORKERS = 2
+#: Runs that work at the same time; others wait for their turn. Most of a run with a model is waiting for its server.
+WORKERS = 4
 
 #: Finished runs whose outcome is remembered here; their answers stay in the store for good.
 REMEMBERED = 500
@@ -68,16 +68,17 @@ class Job:
 
     @property
     def running(self) -> bool:
-        return not self.future.done()
+        """Whether an answer may still come; a stopped run is over at once, though its worker ends a call under way."""
+        return not self.future.done() and not self._stop.is_set()
 
     @property
     def stopped(self) -> bool:
-        return self.future.cancelled() or isinstance(self.error, Stopped)
+        return self._stop.is_set() or isinstance(self.error, Stopped)
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the run, or None while it works and after it succeeded."""
-        if self.running or self.future.cancelled():
+        """What ended the run, or None while it works, after it succeeded and after it was cancelled."""
+        if not self.future.done() or self.future.cancelled():
             return None
         return self.future.exception()
 
@@ -185,12 +186,15 @@ class Workbench:
         self.index(corpus, tell)
 
     def ask(self, run_id: str, question: str, corpus: str, choice: Choice | None = None) -> Job:
+        """Answer a question; a further try after a stop or a failure takes the draft that was finished before."""
         chosen = choice or Choice.configured(self.settings)
+        drafts: dict[str, Draft] = {}
 
         def work(job: Job) -> None:
             def answer(progress: Progress) -> AuditedAnswer:
                 index = self.index(corpus)
-                generator = _watched(chosen.open_generator(self.settings, index.embeddings), job)
+                writing = _watched(chosen.open_generator(self.settings, index.embeddings), job)
+                generator = _Once(writing, drafts, index.corpus_hash)
                 return ask(question, index=index, generator=generator, judge=self.judge(chosen), progress=progress)
 
             self._finish(answer, job)
@@ -237,3 +241,19 @@ def _watched(generator: Generator, job: Job) -> Generator:
     """The generator, telling the job what has arrived while it writes, if it can."""
     watched_by: Callable[[Callable[[tuple[str, ...]], None]], Generator] | None = getattr(generator, "watched_by", None)
     return generator if watched_by is None else watched_by(job.arrived)
+
+
+class _Once:
+    """A generator that is called once per state of the corpus; after that, its draft stands in `drafts`."""
+
+    def __init__(self, generator: Generator, drafts: dict[str, Draft], corpus_hash: str) -> None:
+        self._generator, self._drafts, self._corpus_hash = generator, drafts, corpus_hash
+
+    @property
+    def generator_id(self) -> str:
+        return self._generator.generator_id
+
+    def generate(self, question: str, hits: Sequence[Hit], records: Mapping[str, Record]) -> Draft:
+        if self._corpus_hash not in self._drafts:
+            self._drafts[self._corpus_hash] = self._generator.generate(question, hits, records)
+        return self._drafts[self._corpus_hash]
