@@ -7,7 +7,7 @@ the gaps between them. Whether a gap matters is for `alterations` to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -19,8 +19,7 @@ _MOST_COPIES = 60
 _COMMON_TOKEN = 8
 
 
-@dataclass(slots=True, frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """Tokens `q0`–`q1` of the quote against tokens `s0`–`s1` of the source, all half-open.
 
     At an open gap, before the first or after the last agreement, the outer border in the source is a guess.
@@ -34,8 +33,7 @@ class Gap:
     open_end: bool = False
 
 
-@dataclass(slots=True, frozen=True)
-class Alignment:
+class Alignment(NamedTuple):
     """A way to lay a quote over its source: range of source tokens, gaps in order, and agreeing tokens."""
 
     first: int

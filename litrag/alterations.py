@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from litrag.alignment import Gap
 from litrag.folding import Folded
@@ -61,6 +61,11 @@ NUMBER_WORDS = _words(
 )
 #: Number words whose skipping by an ellipsis counts; "one", "first" and "both" are too often no numbers.
 _COUNTS = NUMBER_WORDS - _words("one first second third single both once half i ii iii iv v vi vii viii ix x")
+#: After a number word, or a single digit, these make a name of it: double-blind, two-sided, second-line, single-centre.
+_NAMED_BY_NUMBER = _words(
+    "blind blinded blinding mask masked masking dummy sided tailed centre center centred centered line way arm armed stage "
+    "step layer tier stranded strand edged"
+)
 _UP = re.compile(
     r"(?:increas|rais|ris(?:e|es|en|ing)$|rose$|elevat|higher|highest|high$|greater|greatest|more$|most$|longer|longest|larger|"
     r"largest|upregulat|enhanc|gain|grew$|growth|grow|better|best$|improv|superior|above$|over$|exceed|accelerat|"
@@ -103,8 +108,7 @@ _RISKY_PREFIXES = _words("a an in im il ir no not un dis de anti hypo hyper on a
 _MEGA = {"megahz": "mhz", "megaw": "mw", "megav": "mv", "megapa": "mpa", "megabq": "mbq", "megaj": "mj", "megaev": "mev"}
 
 
-@dataclass(slots=True, frozen=True)
-class Step:
+class Step(NamedTuple):
     """A harmless difference: its kind and the tokens of quote and source that it covers."""
 
     kind: str
@@ -380,6 +384,9 @@ def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str,
             continue
         if token in NEGATIONS:
             return "negation", place
+        if _is_name(skipped, place):
+            place += 2
+            continue
         if token[0].isdigit() or token in _COUNTS:
             return "number", place
         if token in ARMS or DRUG.match(token):
@@ -390,6 +397,14 @@ def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str,
             return "direction", place
         place += 1
     return None
+
+
+def _is_name(tokens: Sequence[str], place: int) -> bool:
+    """Whether a number only names a kind of thing here: the two of "two-sided" counts nothing."""
+    if place + 1 >= len(tokens) or tokens[place + 1] not in _NAMED_BY_NUMBER:
+        return False
+    token = tokens[place]
+    return token in NUMBER_WORDS or (token.isdigit() and len(token) == 1)
 
 
 _SEXES_AND_AGES = _words(

@@ -124,6 +124,9 @@ class _Chunks(dict[str, str]):
 _CHUNKS = _Chunks()
 
 
+_Cut = tuple[list[str], list[int], list[int]]
+
+
 class Folded:
     """A stored text's tokens with the range of the text that each came from.
 
@@ -138,26 +141,31 @@ class Folded:
         joined = "".join(map(_CHUNKS.__getitem__, self._clean.split(" ")))
         self.tokens = joined.split()
         self.joined = f" {joined}"
+        self._chunks: _Cut | None = None
+        self._known: dict[int, Span] = {}
 
     @cached_property
     def _offsets(self) -> tuple[list[int], list[int]] | None:
         """Range in the stored text of each character of the clean one; None where they agree."""
         return _offsets(self.text, self._labels) if self._shifted else None
 
-    @cached_property
-    def _chunks(self) -> tuple[list[str], list[int], list[int]]:
-        """Chunks of the clean text; letters and tokens up to the end of each."""
+    def _cut(self) -> _Cut:
+        """Chunks of the clean text; letters and tokens up to the end of each; looked up often, so kept by hand."""
         chunks = self._clean.split(" ")
         counts = map(str.count, map(_CHUNKS.__getitem__, chunks), repeat(" "))
-        return chunks, list(accumulate(map(len, chunks))), list(accumulate(counts))
+        self._chunks = cut = chunks, list(accumulate(map(len, chunks))), list(accumulate(counts))
+        return cut
 
     def _place(self, token: int) -> Span:
         """Range of a token in the clean text."""
-        chunks, ends, counts = self._chunks
-        number = bisect_right(counts, token)
-        before, start = (counts[number - 1], ends[number - 1] + number) if number else (0, 0)
-        match = next(islice(_TOKEN.finditer(chunks[number]), token - before, None))
-        return start + match.start(), start + match.end()
+        place = self._known.get(token)
+        if place is None:
+            chunks, ends, counts = self._chunks or self._cut()
+            number = bisect_right(counts, token)
+            before, start = (counts[number - 1], ends[number - 1] + number) if number else (0, 0)
+            match = next(islice(_TOKEN.finditer(chunks[number]), token - before, None))
+            place = self._known[token] = start + match.start(), start + match.end()
+        return place
 
     def tokens_in(self, span: Span) -> tuple[int, int]:
         """Numbers (half-open) of the tokens that begin within a range of the stored text."""

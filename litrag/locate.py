@@ -161,6 +161,7 @@ class _Search:
         self.claim = claim
         self.vocabulary = vocabulary
         self.source = fold(text)
+        self._explanations: dict[Gap, list[Step] | None] = {}
 
     def run(self) -> Location:
         quote = self.quote
@@ -366,6 +367,7 @@ class _Search:
             return _absent("longer than its source")
         if len(tokens) < 3 or _letters(tokens) < 8:
             return _absent(_TOO_SHORT)
+        self._explanations.clear()
         best: tuple[float, Alignment] | None = None
         for alignment in islice(alignments(tokens, joined, self.source), 4):
             agreement = self._agreement(tokens, alignment)
@@ -382,7 +384,10 @@ class _Search:
         return self._altered(quoted, best[1])
 
     def _explained(self, quoted: Folded, gap: Gap) -> list[Step] | None:
-        return explain(quoted, self.source, gap, _Known(self.source.joined, self.vocabulary))
+        if gap not in self._explanations:
+            known = _Known(self.source.joined, self.vocabulary)
+            self._explanations[gap] = explain(quoted, self.source, gap, known)
+        return self._explanations[gap]
 
     def _is_settled(self, alignment: Alignment, tokens: Sequence[str]) -> bool:
         """Whether no other place can fit better: what surrounds the only gap stands nowhere else."""
