@@ -126,9 +126,14 @@ def m006_labels(connection: Connection) -> None:
         "CREATE INDEX flagged_labels ON labels (seq) WHERE flagged")
 
 
+def m007_standing_labels(connection: Connection) -> None:
+    _do(connection, "CREATE INDEX standing_labels ON labels (reviewer_id) WHERE verdict IS NOT NULL")
+
+
 #: Only ever appended to. Version n of the schema is what the first n of them make.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m001_runs, m002_items_and_judgements, m003_reviewers_and_seats, m004_events, m005_adjudications, m006_labels,
+    m007_standing_labels,
 )
 
 LATEST = len(MIGRATIONS)

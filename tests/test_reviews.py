@@ -384,6 +384,14 @@ def test_pace_is_the_typical_time_of_the_latest_labels(store, queue):
     assert (found.items, found.labelled, found.left, found.pace) == (3, 3, 0, 120)
 
 
+def test_progress_from_an_earlier_count_is_less_by_what_was_labelled_since(store, queue):
+    earlier = progress(store, "ann")
+    store.act(queue[0], "ann", label(S, seconds=20))
+    found = progress(store, "ann", earlier=earlier)
+    assert found == progress(store, "ann")
+    assert (found.labelled, found.left) == (1, 2)
+
+
 # --- samples
 def test_half_of_a_sample_is_uniform_and_all_keep_stratum_and_probability(store):
     for run in range(10):

@@ -1,12 +1,35 @@
-// The "?" key of the Review page presses its help button, since Streamlit's shortcuts know no punctuation; and the page
-// starts at its top when another item is shown. It reads keys and classes and inserts no markup.
+// Keys of the Review page that Streamlit's own shortcuts don't give: "?" opens the help, Escape leaves a text field, and
+// a list that was just chosen from gives the keys back. The page starts at its top when another item is shown. It reads
+// keys, roles and ids and inserts no markup.
 
 if (!window.lrReviewKeys) {
   window.lrReviewKeys = true
+  const item = () => document.querySelector("[data-lr-item]")?.getAttribute("data-lr-item")
+  let shown
+
   document.addEventListener("keydown", event => {
-    const typing = event.target instanceof Element && event.target.closest("input, textarea, [contenteditable=true]")
-    if (event.key !== "?" || typing || event.ctrlKey || event.metaKey || event.altKey) return
+    if (!item() || event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof HTMLElement)) return
+    const typing = event.target.closest("input, textarea, [contenteditable=true]")
+    if (event.key === "Escape" && event.target.matches("textarea")) event.target.blur()
+    if (event.key !== "?" || typing) return
     document.querySelector('[class*="st-key-review-help"] button')?.click()
     event.preventDefault()
+  })
+
+  const leaveList = () => {
+    const field = document.activeElement
+    if (field?.matches("[role=combobox][aria-expanded=false]")) field.blur()
+  }
+
+  new MutationObserver(changes => {
+    const now = item()
+    if (!now) return
+    if (changes.some(change => change.attributeName === "aria-expanded" && change.target === document.activeElement)) leaveList()
+    if (now === shown) return
+    shown = now
+    leaveList()
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 })
+  }).observe(document.body, {
+    childList: true, subtree: true, attributes: true, attributeFilter: ["aria-expanded", "data-lr-item"],
   })
 }

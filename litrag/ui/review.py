@@ -17,7 +17,7 @@ import streamlit as st
 from litrag.errors import LitRAGError
 from litrag.labels import Confidence, Item, Kind, Label, Reason, Reviewer, Status
 from litrag.models import Judgement, Verdict
-from litrag.queues import View, next_item, progress
+from litrag.queues import Progress, View, next_item, progress
 from litrag.review_html import (
     MEANINGS,
     REASON_WORDS,
@@ -55,7 +55,7 @@ def review_view(store: Store, reviewer: Reviewer) -> None:
 def _controls(store: Store, reviewer: Reviewer) -> tuple[View, bool]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = st.selectbox(
-            "Queue", list(View), key="review_view", format_func=lambda v: str(v).capitalize(), width=230,
+            "Queue", list(View), key="review_view", format_func=str.capitalize, width=230,
             persist_state="session", on_change=_let_go,
         )
         assisted = st.toggle(
@@ -67,11 +67,17 @@ def _controls(store: Store, reviewer: Reviewer) -> tuple[View, bool]:
 
 
 def _progress(store: Store, reviewer: Reviewer) -> None:
-    found = progress(store, reviewer.reviewer_id)
+    found = progress(store, reviewer.reviewer_id, earlier=counted(store, reviewer.reviewer_id))
     todo = found.labelled + found.left
     pace = f", {found.pace:.0f} an hour" if found.pace else ""
     words = f"{found.labelled} labelled, {found.left} to go{pace}"
     st.progress(found.labelled / todo if todo else 0.0, text=words, width=300)
+
+
+@st.cache_data(ttl=60, max_entries=500, show_spinner=False)
+def counted(_store: Store, reviewer_id: str) -> Progress:
+    """The queue counted in full, at most once a minute; clear it where items are added."""
+    return progress(_store, reviewer_id)
 
 
 def _let_go() -> None:
@@ -318,6 +324,6 @@ def _help() -> None:
         st.markdown(f"**{number}** {PALETTE[verdict].word}: {MEANINGS[verdict]}")
     st.markdown(
         "**K** keep your label after seeing the judge's, **1–5** revise it  \n**U** undo your last action  \n**S** skip  \n"
-        "**N** next  \n**F** flag for discussion  \n**?** this help"
+        "**N** next  \n**F** flag for discussion  \n**Esc** leave the comment, so that keys work again  \n**?** this help"
     )
     st.caption("Judge by the text alone. You see the judge's verdict once your label is saved.")

@@ -15,6 +15,7 @@ from litrag.label_import import Outcome, import_labels, read_table
 from litrag.labels import Reviewer
 from litrag.queues import TOO_FEW, View, count, reviewer_agreement, send_sample
 from litrag.reviews import Store
+from litrag.ui.review import counted
 from litrag.ui.shell import label as plain
 
 _WORDS = {
@@ -66,6 +67,7 @@ def _draw(store: Store, size: int, seed: int, needed: int) -> None:
     except LitRAGError as error:
         st.toast(plain(str(error)), icon=":material/error:")
         return
+    counted.clear()
     st.toast(f"{queued} item{'s' if queued != 1 else ''} queued", icon=":material/casino:")
 
 
@@ -119,5 +121,6 @@ def _import(store: Store, reviewer: Reviewer) -> None:
     except LitRAGError as error:
         st.toast(plain(str(error)), icon=":material/error:")
         return
+    counted.clear()
     words = f"{len(outcome.changes)} labels imported" if outcome.saved else "Nothing was imported: see the problems"
     st.toast(words, icon=":material/upload:")
