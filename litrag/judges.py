@@ -106,24 +106,24 @@ class LocalJudge:
         label = {"judge": self._judge_id, "model": self._model.model_id, "version": self.version, "seconds": seconds}
         return [case.decided.model_copy(update=label) for case in cases if case.decided is not None]
 
-    def _prepare(self, claim: str, passage: str | Passage, quote: str | None) -> _Case:
+    def _prepare(self, claim: str, passage: str | Passage, quote: str | None) -> Case:
         text = passage.text if isinstance(passage, Passage) else passage
         if not claim.strip() or not text.strip():
-            return _Case(claim, decided=Judgement.unjudged("there is no claim" if not claim.strip() else "there is no text"))
+            return Case(claim, decided=Judgement.unjudged("there is no claim" if not claim.strip() else "there is no text"))
         verbatim = _verbatim(claim, text) if self._use_checks else None
         if verbatim is not None:
-            return _Case(claim, decided=verbatim)
+            return Case(claim, decided=verbatim)
         spans = deciding_spans(claim, text, quote)
         if not spans:
-            return _Case(claim, decided=Judgement(
+            return Case(claim, decided=Judgement(
                 verdict=Verdict.NOT_FOUND, confidence=0.9, rationale="the source only states aims here, no finding",
             ))
         findings = tuple(check_claim(claim, text)) if self._use_checks else ()
         window = " ".join(text[start:end] for start, end in spans)
-        return _Case(claim, window=window, spans=spans, findings=findings)
+        return Case(claim, window=window, spans=spans, findings=findings)
 
 
-class _Case:
+class Case:
     """A pair on its way: what was read, what code found, and the judgement once there is one."""
 
     def __init__(
