@@ -49,8 +49,10 @@ _TYPES = {
     "retraction": "retraction_of", "erratum": "erratum_for", "corrigendum": "erratum_for",
 }
 _NOTICE_TITLE = re.compile(
-    r"\s*\W?(?:notice of )?(?P<what>retraction|withdrawal|expression of concern|erratum|corrigendum)"
-    r"(?: notice| note)?\s*(?:\W{1,3}|to\b|of\b|for\b|on\b|regarding\b)",
+    r"\W{0,3}(?:notice of )?(?:"
+    r"(?P<what>retraction|expression of concern|erratum|corrigendum)(?: notice| note)?"
+    r"(?:\s*(?:[:.]|--|[–—])|\s+(?:to|for)\b|\s+of\s*[:“\"'])"
+    r"|(?P<named>retraction|withdrawal) (?:notice|note)\b)",
     re.IGNORECASE,
 )
 _NOTICE_TITLES = {
@@ -98,7 +100,8 @@ def _from_title(title: str) -> Notice | None:
     if flagged := _FLAGGED_TITLE.match(title):
         return Notice(kind=flagged["what"].lower(), note="said by the title only")
     if notice := _NOTICE_TITLE.match(title):
-        return Notice(kind=_NOTICE_TITLES[notice["what"].lower()], note="said by the title only")
+        what = notice["what"] or notice["named"]
+        return Notice(kind=_NOTICE_TITLES[what.lower()], note="said by the title only")
     return None
 
 

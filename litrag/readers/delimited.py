@@ -14,6 +14,7 @@ from pathlib import Path
 
 from litrag.models import Record
 from litrag.readers import content, names, rows
+from litrag.readers.markup import tidy
 from litrag.readers.report import Rejection
 
 #: Header, letters and digits only, lower case, to LitRAG's field; of several for one field the first given wins.
@@ -103,7 +104,7 @@ def _row(cells: list[str], columns: Mapping[str, int], width: int, file: str, pl
         reason = f"has {len(cells)} cells, the header {width}; quote the cells that hold the delimiter"
         yield Rejection(file=file, record=place, reason=reason)
         return
-    row: dict[str, object] = {field: rows.tidy(cells[n]) for field, n in columns.items() if n < len(cells)}
+    row: dict[str, object] = {field: tidy(cells[n]) for field, n in columns.items() if n < len(cells)}
     row["authors"] = list(_authors(str(row.get("authors", ""))))
     for field in ("publication_types", "mesh", "keywords", "funding", "urls"):
         row[field] = _listed(str(row.get(field, "")))

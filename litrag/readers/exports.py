@@ -26,6 +26,7 @@ _PERCENT = re.compile(r"%([0-9A-Z@!#$&(*+>?\[^~<]) ?(.*)")
 _SOURCE = re.compile(
     r"(?P<journal>.+?)[.,]\s+(?:vol\.?\s*)?(?P<volume>\d+)?\s*(?:\((?P<issue>[^)]{1,20})\))?[:,]?\s*"
     r"(?P<pages>[A-Za-z]?\d+(?:-[A-Za-z]?\d+)?)?", re.IGNORECASE)
+_BRACKETED = re.compile(r"\[[^\]]{0,300}\]")
 _OVID_NAMES = {
     "Accession Number": "AN", "Unique Identifier": "UI", "Author": "AU", "Authors": "AU", "Title": "TI", "Source": "SO",
     "Abstract": "AB", "Language": "LG", "DOI Number": "DO", "Digital Object Identifier": "DO", "Publication Type": "PT",
@@ -91,16 +92,17 @@ def _split_refworks(text: str) -> list[Tags]:
 
 
 def _split_refer(text: str) -> list[Tags]:
-    """Records are parted by blank lines, or begin with %0 where one was open."""
+    """Records begin with %0; in files that don't use it they are parted by blank lines."""
     found: list[Tags] = [[]]
-    blank = False
+    typed, blank = bool(re.search(r"^%0", text, re.MULTILINE)), False
     for line in text.split("\n"):
         match = _PERCENT.match(line.lstrip("\ufeff"))
         if not line.strip():
             blank = True
             continue
         if match:
-            if found[-1] and (blank or match[1] == "0"):
+            begins = match[1] == "0" and {tag for tag, _ in found[-1]} != {"0"} if typed else blank
+            if found[-1] and begins:
                 found.append([])
             found[-1].append((match[1], match[2].strip()))
         elif found[-1]:
@@ -186,15 +188,15 @@ def _refer(values: Values) -> dict[str, object]:
 def _ovid(values: Values) -> dict[str, object]:
     source = values.first("SO", "BT", "JN")
     cited = _SOURCE.match(source)
-    authors = [name for text in values.all("AU", "FA") for name in re.split(r"[;\n]", text)]
+    people = [_BRACKETED.sub("", text) for text in values.lines("AU") or values.lines("FA") or values.lines("ED")]
+    authors = [name for text in people for name in text.split(";")]
     medline = "medline" in values.first("DB").lower()
-    title = re.sub(r"(?:\[(?:Article|References|Miscellaneous|Review)\]\.?\s*)+$", "", values.first("TI", "CH", "OT"))
+    title = re.sub(r"(?:\.?\s?\[[A-Z][a-z]+(?: [A-Za-z]+){0,2}\]\.?\s*)+$", "", values.first("TI", "CH", "OT"))
     return {
         "pmid": names.bare_pmid(values.first("UI")) if medline else None,
-        "doi": next(filter(None, map(names.doi, values.all("DO"))), None),
+        "doi": next(filter(None, map(names.doi, values.all("DO", "DI"))), None),
         "title": title.strip(),
-        "authors": [name for name in (names.author(re.sub(r"\[[^\]]*\]|[ *+]+\d*$| \d+$", "", one).strip())
-                                      for one in authors) if name],
+        "authors": [name for name in (names.author(re.sub(r"[ *+]+\d*$", "", one.strip())) for one in authors) if name],
         "journal": values.first("JN") or (cited["journal"] if cited else source),
         "year": rows.year_of(values.first("YR"), values.first("DP"), values.first("DG"), source),
         "volume": values.first("VO") or (cited["volume"] if cited else ""),

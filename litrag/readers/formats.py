@@ -101,7 +101,8 @@ def _xml(text: str) -> Format | str:
 def _plain_text(text: str, path: Path) -> Format | str:
     if ris.looks_like(text):
         return FORMATS["RIS"]
-    if exports.layout_of(text) and not medline.looks_like(text):
+    layout = exports.layout_of(text)
+    if layout and (layout.name == "Ovid" or not medline.looks_like(text)):
         return FORMATS["tagged export"]
     if medline.looks_like(text):
         return FORMATS["MEDLINE text"]

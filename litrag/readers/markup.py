@@ -125,13 +125,13 @@ def _lowered(element: Any, before: str) -> str:
 
 
 def _power(element: Any, before: str) -> str:
-    base, *rest = [*_parts(element), "", ""]
-    return base + superscript(rest[0], base or before)
+    base, high, *_ = [*_parts(element), "", ""]
+    return base + superscript(high, base or before)
 
 
 def _indexed(element: Any, before: str) -> str:
-    base, *rest = [*_parts(element), "", ""]
-    return base + subscript(rest[0], base or before)
+    base, low, *_ = [*_parts(element), "", ""]
+    return base + subscript(low, base or before)
 
 
 def _both(element: Any, before: str) -> str:

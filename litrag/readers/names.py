@@ -22,6 +22,8 @@ _MAX_NAME = 200
 def author(name: str) -> str:
     """ "Surname Initials" when the name is written with a comma; any other form is kept."""
     name = " ".join(name.split())[:_MAX_NAME].strip(" ,;")
+    if name.lower() in ("et al", "et al.", "and others"):
+        return ""
     if "," not in name:
         return name
     family, given, *more = (part.strip() for part in name.split(","))

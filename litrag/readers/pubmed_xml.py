@@ -139,7 +139,7 @@ def _identifiers(element: Any, article: Any) -> dict[str, Any]:
 def _title(title: str, vernacular: str) -> tuple[str, str]:
     """Title and original title, without the full stop that PubMed sets behind both."""
     title, vernacular = _unstopped(title), _unstopped(vernacular)
-    if title.lower() in _PLACEHOLDERS:
+    if not title or title.lower() in _PLACEHOLDERS:
         return vernacular, vernacular
     return title, vernacular
 

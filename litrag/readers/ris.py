@@ -75,14 +75,14 @@ def row(values: Values) -> dict[str, object]:
     notes = values.lines("N1")
     database = " ".join(values.all("DB") + values.all("DP"))
     work_types = [one for one in values.all("M3") if _REPORT_TYPE.fullmatch(one)]
-    authors = values.all("AU", "A1") or values.all("A2", "ED", "A3", "A4")
+    authors = values.together("AU", "A1") or values.all("A2", "ED", "A3", "A4")
     title = values.first("TI", "T1", "CT") or (values.first("BT", "T2") if kind in _BOOKS else values.first("ST", "BT"))
     return {
         "pmid": _pmid(values, urls, database), "pmcid": next(filter(None, map(names.pmcid, values.all("C2"))), None),
         "doi": values.first("DO", "DI") or rows.doi_of_url(urls) or _doi(values.all("M3", "N1")),
         "title": title, "authors": [name for name in map(names.author, authors) if name],
         "journal": "" if kind in _BOOKS else values.first("JF", "T2", "JO", "JA", "J2", "J1", "BT", "T3"),
-        "year": rows.year_of(values.first("PY"), values.first("Y1"), values.first("DA"), values.first("Y2")),
+        "year": rows.year_of(values.first("PY"), values.first("DA"), values.first("Y1"), values.first("Y2")),
         "volume": values.first("VL"), "issue": values.first("IS"),
         "pages": rows.pages_of(values.first("SP"), values.first("EP")) or values.first("C7"),
         "text": values.text("AB") or values.text("N2"), "language": values.first("LA"),

@@ -32,6 +32,7 @@ class Values:
     """The values of one record by tag."""
 
     def __init__(self, tags: Tags) -> None:
+        self._tags = tags
         self._values: dict[str, list[str]] = {}
         for tag, value in tags:
             self._values.setdefault(tag, []).append(value)
@@ -42,6 +43,10 @@ class Values:
             if found := [tidy(value) for value in self._values.get(tag, ()) if value.strip()]:
                 return found
         return []
+
+    def together(self, *tags: str) -> list[str]:
+        """Non-empty values of all `tags` in the order of the file: some exports mix two tags in one list."""
+        return [tidy(value) for tag, value in self._tags if tag in tags and value.strip()]
 
     def lines(self, *tags: str) -> list[str]:
         """Non-empty lines of all `tags`: some formats write a list as lines of one value."""
@@ -59,8 +64,7 @@ class Values:
 def items(row: Mapping[str, Any], *, file: str, place: str) -> Iterator[Record | Rejection]:
     """The record of `row`, after what was left out of it."""
     row = {name: value for name, value in row.items() if value not in (None, "", [], ())}
-    for left_out in _checked(row, file, place):
-        yield left_out
+    yield from _checked(row, file, place)
     title = str(row.get("title", ""))
     types, links = list(row.get("publication_types", ())), list(row.pop("links", ()))
     # Flags of databases that aren't publication types of the record itself.
