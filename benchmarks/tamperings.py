@@ -45,15 +45,15 @@ def _swap_from(pairs: str) -> Way:
     table: dict[str, list[str]] = {}
     for pair in pairs.split():
         one, other = pair.replace("_", " ").split("/")
-        table.setdefault(one.lower(), []).append(other)
-        table.setdefault(other.lower(), []).append(one)
+        table.setdefault(one.casefold(), []).append(other)
+        table.setdefault(other.casefold(), []).append(one)
     pattern = r"(?<![\w-])(?:" + "|".join(sorted(map(re.escape, table), key=len, reverse=True)) + r")(?![\w-])"
 
     def way(rng: random.Random, at: Setting) -> str | None:
         match = _pick(rng, pattern, at.sentence, re.IGNORECASE)
         if not match:
             return None
-        return _put(at.sentence, match, _cased(rng.choice(table[match.group().lower()]), match.group()))
+        return _put(at.sentence, match, _cased(rng.choice(table[match.group().casefold()]), match.group()))
 
     return way
 

@@ -13,6 +13,8 @@ from rapidfuzz.distance import Levenshtein
 
 from litrag.folding import Folded
 
+#: Share of the quote's characters that must agree, in order, for it to be an altered copy and not an absent one.
+ALTERED_FLOOR = 0.5
 #: Tokens of the quote that may stand before (after) the first (last) anchor for the quick way to be tried.
 _ANCHOR = 3
 _MOST_COPIES = 60
@@ -47,6 +49,9 @@ def alignments(quote: Sequence[str], joined: str, source: Folded) -> Iterator[Al
     quick = _by_anchors(quote, joined, source)
     if quick is not None:
         yield quick
+    standing = sum(map(len, filter(source.places.__contains__, quote)))
+    if standing < ALTERED_FLOOR * sum(map(len, quote)):
+        return
     for low, high in _windows(quote, source):
         found = _by_edits(quote, source, low, high)
         if found is not None and found != quick:

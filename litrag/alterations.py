@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from litrag.alignment import Gap
 from litrag.folding import Folded
-from litrag.spelling import is_typo, same_spelled
+from litrag.spelling import LONG_WORD, is_typo, same_spelled
 
 #: Kinds that are no change of meaning.
 HARMLESS = frozenset({"article", "hyphenation", "spelling", "typo", "aside", "label", "case", "elision"})
@@ -158,9 +158,14 @@ def _starts(quote: Sequence[str], source: Sequence[str], gap: Gap) -> Iterator[i
     """Source tokens at which an open gap may begin: those near where it should, then those that agree farther off."""
     expected, first = gap.s1 - (gap.q1 - gap.q0), quote[gap.q0]
     near = (expected, expected - 1, expected + 1, expected - 2, expected + 2)
-    yield from (place for place in near if 0 <= place <= gap.s1)
+    yield from (place for place in near if 0 <= place < gap.s1 and _may_begin(first, source[place]))
     far = range(expected - 3, max(-1, expected - _LONGEST_ASIDE), -1)
     yield from islice((place for place in far if source[place] == first), 4)
+
+
+def _may_begin(written: str, meant: str) -> bool:
+    """Whether one word can be the other, to see at a glance: most words near a border cannot."""
+    return written[0] == meant[0] or written in ARTICLES or meant in ARTICLES or min(len(written), len(meant)) >= LONG_WORD - 1
 
 
 def _slid(gap: Gap, quote: Sequence[str], source: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 
 from rapidfuzz.fuzz import ratio
 
-from litrag.alignment import Alignment, Gap, alignments
+from litrag.alignment import ALTERED_FLOOR, Alignment, Gap, alignments
 from litrag.alterations import (
     ARTICLES,
     Step,
@@ -30,8 +30,6 @@ from litrag.models import Difference, Location, MatchKind, Span
 
 #: Similarity (0–1) below which a place is too far from the quote to be called a copy with slips.
 FUZZY_FLOOR = 0.90
-#: Share of the quote's characters that must agree, in order, for it to be an altered copy and not an absent one.
-ALTERED_FLOOR = 0.5
 #: Most tokens that one ellipsis may skip: two or three sentences.
 NEAR = 80
 
@@ -72,6 +70,8 @@ _WORD_GLUE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_SHOWN = 240
+
+_LONGEST_LABEL = 45
 
 _TOO_SHORT = "too short to verify"
 
@@ -178,16 +178,18 @@ class _Search:
             return verbatim
         if "…" in tokens or (("…" in quote or "..." in quote or ". ." in quote) and _ELLIPSIS.search(quote)):
             return self._elided()
-        return self._unlabelled() or self._nearest(folded)
+        return self._unlabelled(tokens, joined) or self._nearest(folded)
 
-    def _unlabelled(self) -> Location | None:
+    def _unlabelled(self, tokens: list[str], joined: str) -> Location | None:
         """A quote that starts with a section label which the stored text keeps elsewhere."""
-        label = _LABEL.match(self.quote) if ":" in self.quote else None
-        if not label or not all(word in _LABEL_WORDS for word in fold_tokens(label.group())):
+        label = _LABEL.match(self.quote) if ":" in self.quote[:_LONGEST_LABEL] else None
+        if not label:
             return None
-        rest = _Search(self.quote[label.end():], self.source.text, self.claim, self.vocabulary)
-        folded = Folded(rest.quote, labels=False)
-        location = rest._verbatim(folded.tokens, folded.joined) if _has_content(folded.tokens) else None
+        words = fold_tokens(label.group())
+        if not all(word in _LABEL_WORDS for word in words) or tokens[:len(words)] != words:
+            return None
+        rest = tokens[len(words):]
+        location = self._verbatim(rest, joined[len(_join(words)) - 1:]) if _has_content(rest) else None
         if location is None or not location.found:
             return None
         first, _ = self.source.tokens_in(location.spans[0])
@@ -427,8 +429,9 @@ class _Search:
         if sum(step.kind == "typo" for step in steps) > 1 + len(quoted.tokens) // 12:
             return None
         asides = [step for step in steps if step.kind in ("aside", "label")]
-        kept = [token for number, token in enumerate(self.source.tokens[first:last], start=first)
-                if not any(step.s0 <= number < step.s1 for step in asides)]
+        kept = self.source.tokens[first:last]
+        for step in reversed(asides):
+            del kept[step.s0 - first:step.s1 - first]
         score = ratio(quoted.joined, _join(kept)) / 100
         if score < FUZZY_FLOOR or not self._is_free(first, last):
             return None

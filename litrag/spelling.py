@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Container
 from functools import lru_cache
 
-from rapidfuzz.distance import OSA, Levenshtein
+from rapidfuzz.distance import OSA, Levenshtein, Prefix
 
 from litrag.wordlists import known_words
 
@@ -61,7 +61,9 @@ _RULES: tuple[tuple[re.Pattern[str], _New], ...] = tuple((re.compile(pattern), n
     (r"^adrenalin$", "adrenaline"),
     (r"^(homo|hetero)logue", r"\1log"),
     (r"ph(?:oe|e)nix", "phenix"),
-))#: In a short word "ae" and "oe" are part of another word too often: "loess" is not "less".
+))
+_ANY_RULE = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _RULES))
+#: In a short word "ae" and "oe" are part of another word too often: "loess" is not "less".
 _SHORT_RULES = tuple(rule for rule in _RULES if "[ao]e" not in rule[0].pattern)
 
 _NEGATING = ("a", "an", "un", "in", "im", "il", "ir", "non", "dis", "de", "anti", "mis")
@@ -76,14 +78,17 @@ _SUFFIXES = (
     "ic ous", "er or ed", "able ably ible",
 )
 _FAMILIES = tuple(tuple(family.split()) for family in _SUFFIXES)
+_LONGEST_PREFIX = max(len(prefix) for pair in _PREFIXES for prefix in pair)
+_LONGEST_ENDING = max(len(ending) for family in _FAMILIES for ending in family)
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "al", "ally", "er", "ers")
 
 
 @lru_cache(maxsize=50_000)
 def american(word: str) -> str:
     """The word in a form in which British and American spellings are equal; not always a real word."""
-    for pattern, new in _RULES if len(word) > 5 else _SHORT_RULES:
-        word = pattern.sub(new, word)
+    if _ANY_RULE.search(word):
+        for pattern, new in _RULES if len(word) > 5 else _SHORT_RULES:
+            word = pattern.sub(new, word)
     return word
 
 
@@ -115,13 +120,16 @@ def _is_word(word: str) -> bool:
 
 def _are_counterparts(one: str, other: str) -> bool:
     """Whether only a prefix or an ending that carries meaning tells the words apart."""
-    for prefix in _NEGATING:
-        if prefix + one == other or prefix + other == one:
-            return True
-    for first, second in _PREFIXES:
-        for left, right in ((one, other), (other, one)):
-            if left.startswith(first) and right.startswith(second) and left[len(first):] == right[len(second):]:
+    if one[:_LONGEST_PREFIX] != other[:_LONGEST_PREFIX]:
+        for prefix in _NEGATING:
+            if prefix + one == other or prefix + other == one:
                 return True
+        for first, second in _PREFIXES:
+            for left, right in ((one, other), (other, one)):
+                if left.startswith(first) and right.startswith(second) and left[len(first):] == right[len(second):]:
+                    return True
+    if max(len(one), len(other)) - Prefix.similarity(one, other) > _LONGEST_ENDING:
+        return False
     return any(_differ_in_ending(one, other, family) for family in _FAMILIES)
 
 
