@@ -2,20 +2,33 @@
 
 In: claims and the retrieved records. Out: per claim and record a `Stance`, read by code from the record's own
 result: more, fewer, or no effect shown, with the span that says so; and `Conflict`s where two independent records
-part. Records of one trial, and a meta-analysis with what it pools, aren't independent. No model is asked.
+part. Records of one trial, and a meta-analysis with what it pools, aren't independent. No model is asked, except by
+`judged`, for what code left open.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from litrag.checks.arms import with_arms
 from litrag.checks.case import Unit, inside, units_of
 from litrag.checks.design import asserted_of
 from litrag.checks.effects import direction, no_effect
 from litrag.figures import figures, fold, intervals
-from litrag.models import AuditedClaim, Conflict, Model, Record, Span, Verdict
+from litrag.models import (
+    AuditedAnswer,
+    AuditedClaim,
+    CheckedCitation,
+    Conflict,
+    Judge,
+    Judgement,
+    Model,
+    Record,
+    Span,
+    Verdict,
+)
 
 #: Outcomes that trials report under several names; the first match of a text names its outcome, so order matters.
 OUTCOMES: tuple[tuple[str, str], ...] = (
@@ -237,3 +250,137 @@ def part(one: Stance, other: Stance) -> bool:
         return shown.significant is not False
     return True
 
+
+# --- the map: every claim against every record
+class Relation(StrEnum):
+    """How a record stands to a claim. `open`: code can't tell, and no judge was asked."""
+
+    SUPPORTS = "supports"
+    PARTIAL = "partial"
+    CONTRADICTS = "contradicts"
+    SILENT = "silent"
+    OPEN = "open"
+
+
+class Stand(Model):
+    """One record's stand on one claim; `shared` names the cited study whose participants it shares."""
+
+    record_id: str
+    relation: Relation
+    cited: bool = False
+    spans: tuple[Span, ...] = ()
+    why: str = ""
+    shared: str = ""
+
+
+class MapRow(Model):
+    """A claim (its place in the answer) beside every record, cited ones first."""
+
+    place: int
+    stands: tuple[Stand, ...]
+
+    def of(self, relation: Relation) -> tuple[Stand, ...]:
+        return tuple(stand for stand in self.stands if stand.relation is relation)
+
+
+#: Most pairs of claim and record that a judge is asked about for one answer.
+MOST_JUDGED = 80
+
+_RELATIONS = {
+    Verdict.SUPPORTS: Relation.SUPPORTS, Verdict.PARTIAL: Relation.PARTIAL, Verdict.CONTRADICTS: Relation.CONTRADICTS,
+    Verdict.NOT_FOUND: Relation.SILENT,
+}
+
+
+def evidence_map(answer: AuditedAnswer) -> list[MapRow]:
+    """Each claim against each record that the answer carries: cited ones as judged, others as code reads them."""
+    records = {source.record.record_id: source.record for source in answer.sources}
+    return [MapRow(place=place, stands=tuple(_stands(claim, records))) for place, claim in enumerate(answer.claims)]
+
+
+def _stands(claim: AuditedClaim, records: Mapping[str, Record]) -> Iterable[Stand]:
+    cited = {citation.record_id: citation for citation in claim.citations if citation.record_id in records}
+    for record_id, citation in cited.items():
+        yield _as_judged(record_id, citation, claim.without_quote)
+    outcome = outcome_of(_without_lead(claim.text))
+    own = _said(claim, records, outcome) if outcome else None
+    for record_id, record in records.items():
+        if record_id not in cited:
+            yield _as_read(record, own, outcome, [records[other] for other in cited])
+
+
+def _as_judged(record_id: str, citation: CheckedCitation, without_quote: Judgement | None) -> Stand:
+    judgement = citation.judgement
+    if citation.verdict is Verdict.HALLUCINATED_QUOTE and without_quote is not None:
+        judgement = without_quote
+    relation = _RELATIONS.get(judgement.verdict, Relation.OPEN) if judgement.verdict else Relation.OPEN
+    found = citation.location.found and citation.location.record_id in (None, record_id)
+    spans = judgement.spans or (citation.location.spans if found else ())
+    return Stand(record_id=record_id, relation=relation, cited=True, spans=spans, why=judgement.rationale)
+
+
+def _said(claim: AuditedClaim, records: Mapping[str, Record], outcome: str) -> Stance | None:
+    """What the claim asserts: read from its own words, else from the place that it rests on."""
+    own = stance(Record(record_id="", title="", text=claim.text), outcome)
+    citation = claim.citation
+    if own is not None or citation is None or citation.record_id not in records:
+        return own
+    return None if claim.verdict is Verdict.CONTRADICTS else _claim_stance(claim, records[citation.record_id], outcome)
+
+
+def _as_read(record: Record, own: Stance | None, outcome: str | None, cited: Sequence[Record]) -> Stand:
+    shared = next((other.name for other in cited if not independent(record, other)), "")
+    if outcome is None or own is None:
+        return Stand(record_id=record.record_id, relation=Relation.OPEN, shared=shared)
+    theirs = stance(record, outcome)
+    if theirs is None:
+        return Stand(record_id=record.record_id, relation=Relation.SILENT, shared=shared)
+    relation = Relation.SUPPORTS if theirs.effect == own.effect else Relation.PARTIAL
+    if part(own, theirs):
+        pooled = shared and cited and _only_pooled(own, theirs, cited[0])
+        relation = Relation.PARTIAL if pooled else Relation.CONTRADICTS
+    why = f"{outcome}: {_WORDS[theirs.effect]}"
+    if relation is not Relation.SUPPORTS and cited and (reasons := why_different(cited[0], record)):
+        why = f"{why} ({reasons})"
+    return Stand(record_id=record.record_id, relation=relation, spans=(theirs.span,), why=why, shared=shared)
+
+
+def voices(stands: Sequence[Stand], records: Mapping[str, Record]) -> int:
+    """How many independent studies stand behind these: one trial, or a pool and its trials, counts once."""
+    counted: list[Record] = []
+    for stand in stands:
+        record = records[stand.record_id]
+        if not record.retracted and all(independent(record, other) for other in counted):
+            counted.append(record)
+    return len(counted)
+
+
+def judged(
+    rows: Sequence[MapRow], answer: AuditedAnswer, judge: Judge, *, most: int = MOST_JUDGED
+) -> list[MapRow]:
+    """The map with what code left open judged, `most` pairs at most; a failed call leaves its pair open.
+
+    Another study's other figures are no contradiction: what only differs in what code compares is `partial`.
+    """
+    records = {source.record.record_id: source.record for source in answer.sources}
+    pairs = [(row.place, stand.record_id) for row in rows for stand in row.of(Relation.OPEN) if not stand.cited][:most]
+    said = judge.judge_many([
+        (_without_lead(answer.claims[place].text), records[record_id].as_passage(), None) for place, record_id in pairs
+    ])
+    found = dict(zip(pairs, said, strict=True))
+    return [
+        row.model_copy(update={"stands": tuple(
+            _with(stand, found[row.place, stand.record_id]) if (row.place, stand.record_id) in found else stand
+            for stand in row.stands
+        )})
+        for row in rows
+    ]
+
+
+def _with(stand: Stand, judgement: Judgement) -> Stand:
+    if judgement.verdict is None:
+        return stand.model_copy(update={"why": judgement.unjudged_reason or ""})
+    relation = _RELATIONS.get(judgement.verdict, Relation.OPEN)
+    if relation is Relation.CONTRADICTS and judgement.findings:
+        relation = Relation.PARTIAL
+    return stand.model_copy(update={"relation": relation, "spans": judgement.spans, "why": judgement.rationale})

@@ -13,6 +13,7 @@ from litrag.models import AuditedAnswer
 from litrag.profiles import open_history
 from litrag.reviews import item_id_of
 from litrag.ui import runs
+from litrag.ui.evidence import evidence_section
 from litrag.ui.shell import hidden, workbench
 from litrag.ui.tables import result_files
 
@@ -32,6 +33,7 @@ def answer_view(page: str, answer: AuditedAnswer) -> None:
     st.html(render.answer_html(
         answer, flagged_only=flagged_only, sent=sent, window=window, notes=notes.claims,
     ))
+    evidence_section(answer, [place for place, _ in shown])
     with hidden("lr-native-answer"):
         for place, claim in shown:
             if claim.citations and claim.claim_id not in sent:

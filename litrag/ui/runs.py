@@ -48,7 +48,7 @@ def finished(run_id: str) -> AuditedAnswer | None:
     """The stored answer; while the run works, or when it failed, the page says so and there is none."""
     job = workbench().job(run_id)
     if job is not None and job.running:
-        _follow(run_id)
+        follow(run_id)
         return None
     answer = workbench().store.run(run_id)
     if answer is None:
@@ -57,7 +57,8 @@ def finished(run_id: str) -> AuditedAnswer | None:
 
 
 @st.fragment(run_every=POLL)
-def _follow(run_id: str) -> None:
+def follow(run_id: str) -> None:
+    """A run at work: its stations, what has arrived, and a button to stop it; the page runs again at its end."""
     job = workbench().job(run_id)
     if job is None or not job.running:
         st.rerun()
@@ -67,7 +68,7 @@ def _follow(run_id: str) -> None:
             st.html(arriving_html(job.partial))
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("You may leave this page: the answer will be kept." if job.stage else "Waiting for its turn")
-            if st.button("Stop", icon=":material/stop_circle:", key=f"stop-{run_id}"):
+            if st.button("Stop the run", icon=":material/stop_circle:", key=f"stop-{run_id}"):
                 job.stop()
                 st.rerun()
 

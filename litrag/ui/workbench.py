@@ -15,9 +15,11 @@ from pathlib import Path
 
 from litrag import storage
 from litrag.config import Settings
+from litrag.evidence_map import MapRow, evidence_map, judged
 from litrag.generate import Generator
 from litrag.grounding import ClaimInput, Progress
 from litrag.index import Index, open_index
+from litrag.llm.budget import spending
 from litrag.llm.choice import Choice
 from litrag.models import AuditedAnswer, Draft, Hit, Judge, Record
 from litrag.pipeline import Stopped, ask, verify
@@ -97,6 +99,7 @@ class Workbench:
         self._jobs: dict[str, Job] = {}
         self._indexes: dict[str, Index] = {}
         self._judges: dict[tuple[str, bool], Judge] = {}
+        self._maps: dict[str, list[MapRow]] = {}
         self._store: Store | None = None
 
     # -- shared things
@@ -230,6 +233,25 @@ class Workbench:
             return reanchored(answer, claim_id, self.judge(), progress=progress)
 
         return self.start(run_id, VERIFY_STAGES, partial(self._finish, revised))
+
+    def judged_map(self, run_id: str) -> list[MapRow] | None:
+        """The evidence map of a run with the judge's word, when it was asked for since the server began."""
+        with self._lock:
+            return self._maps.get(run_id)
+
+    def judge_map(self, answer: AuditedAnswer, choice: Choice | None = None) -> None:
+        """Ask the judge about the pairs of claim and record that code left open, within one answer's budget."""
+        def work(job: Job) -> None:
+            job.report("judging", 0, 0)
+            with spending(self.settings.budget_usd):
+                rows = judged(evidence_map(answer), answer, self.judge(choice))
+            with self._lock:
+                while len(self._maps) >= REMEMBERED:
+                    self._maps.pop(next(iter(self._maps)))
+                self._maps[answer.run_id] = rows
+
+        self.forget(f"map:{answer.run_id}")
+        self.start(f"map:{answer.run_id}", TABLE_STAGES, work)
 
     def _finish(self, answer: Callable[[Progress], AuditedAnswer], job: Job) -> None:
         job.report(job.stages[0], 0, 0)
