@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import ValidationError
 from sqlalchemy import select
 
@@ -45,10 +44,10 @@ from litrag.confidence import (
 )
 from litrag.errors import InputError
 from litrag.estimates import Estimate, proportion
-from litrag.judges import CLASSES, Entailment, LocalJudge
+from litrag.judges import CLASSES, Entailment
 from litrag.models import Judge, Judgement, Model, Verdict
 from litrag.profiles import Example, Layer, Profile, ProfileHistory, open_history
-from litrag.refit import FEWEST, RecordingModel, Refit, RefittedModel, refit, refitted_id
+from litrag.refit import FEWEST, Refit, RefitJudge, refit, refitted_id
 from litrag.reviews import Store, as_label, cited, item_id_of
 from litrag.sampling import Split
 from litrag.tables import adjudications, items, judgements, labels, runs
@@ -296,40 +295,31 @@ def _refitted(
     """Refit on dev, and, when the layer is used, the items with the refitted judge's judgements added."""
     if model.model_id != base.model:
         raise InputError(f"the labels are of {base.name!r}, but the model at hand is {model.model_id!r}: score again")
-    recorder = RecordingModel(model)
+    judge = RefitJudge(model, judge_id=base.judge)
     usable = [item for item in found if item.judgement_of(base) is not None and item.checked_by_code is None]
     dev = [item for item in usable if item.split is Split.DEV and reference(item) in CLASSES]
-    judge = LocalJudge(recorder, judge_id=base.judge)
-    rows: list[npt.NDArray[np.float32]] = []
-    known: list[LabelledItem] = []
-    for item in dev:
-        recorder.latest = None
-        judge.judge(item.claim, item.passage, item.quote or None)
-        # Items that code decides alone never reach the model, so they can't teach it.
-        if recorder.latest is not None:
-            rows.append(recorder.rows[recorder.latest])
-            known.append(item)
+    # Items that code decides alone never reach the model, so they can't teach it.
+    asked = [(item, pair) for item in dev if (pair := judge.pair(item.claim, item.passage, item.quote or None))]
+    rows = np.asarray(judge.recorder.predict([pair for _, pair in asked]), dtype=float)
+    known = [item for item, _ in asked]
 
     def verdicts(layer: Layer | None, places: Sequence[int]) -> list[Verdict | None]:
-        chosen = [known[place] for place in places]
-        return [j.verdict for j in _judged(chosen, recorder if layer is None else RefittedModel(recorder, layer), base)]
+        return [j.verdict for j in judge.judge_with(layer, [_triple(known[place]) for place in places])]
 
     references = [Verdict(reference(item)) for item in known]
-    result = refit(np.asarray(rows, dtype=float).reshape(-1, len(CLASSES)), references, [i.question_id for i in known], verdicts)
+    result = refit(rows, references, [item.question_id for item in known], verdicts)
     if result.layer is None:
         return list(found), result
-    fresh = dict(zip(
-        (item.item_id for item in usable), _judged(usable, RefittedModel(recorder, result.layer), base), strict=True,
-    ))
+    said = judge.judge_with(result.layer, [_triple(item) for item in usable])
+    fresh = {item.item_id: judgement for item, judgement in zip(usable, said, strict=True)}
     return [
         item.model_copy(update={"judgements": (*item.judgements, fresh[item.item_id])}) if item.item_id in fresh else item
         for item in found
     ], result
 
 
-def _judged(chosen: Sequence[LabelledItem], model: Entailment, base: JudgeKey) -> list[Judgement]:
-    judge = LocalJudge(model, judge_id=base.judge)
-    return judge.judge_many([(item.claim, item.passage, item.quote or None) for item in chosen])
+def _triple(item: LabelledItem) -> tuple[str, str, str | None]:
+    return item.claim, item.passage, item.quote or None
 
 
 # --- comparing and scoring again
@@ -362,7 +352,7 @@ def rescore(store: Store, judge: Judge, *, progress: Progress | None = None) -> 
         if progress is not None:
             progress("judging", start, len(waiting))
         chunk = waiting[start : start + _CHUNK]
-        said = judge.judge_many([(item.claim, item.passage, item.quote or None) for item in chunk])
+        said = judge.judge_many([_triple(item) for item in chunk])
         for item, judgement in zip(chunk, said, strict=True):
             store.add_judgement(item.item_id, judgement)
     if progress is not None:

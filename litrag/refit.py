@@ -7,13 +7,14 @@ changing nothing, or a refusal: a layer that isn't at least as good on questions
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
 
 from litrag.estimates import Floats, group_index
-from litrag.judges import CLASSES, Entailment
-from litrag.models import Model, Verdict
+from litrag.judges import CLASSES, Case, Entailment, LocalJudge
+from litrag.models import Judgement, Model, Passage, Verdict
 from litrag.profiles import Layer, ProfileHistory, open_history
 
 #: Smallest probability that is told from none: models round to four decimals.
@@ -27,6 +28,7 @@ _FOLDS = 5
 FEWEST = 40
 
 Rows = npt.NDArray[np.float32]
+
 
 class Refit(Model):
     """What came of refitting: the layer when it is used, and the balanced accuracies on left-out questions."""
@@ -80,7 +82,6 @@ class RecordingModel:
     def __init__(self, model: Entailment) -> None:
         self._model = model
         self.rows: dict[tuple[str, str], npt.NDArray[np.float32]] = {}
-        self.latest: tuple[str, str] | None = None
 
     @property
     def model_id(self) -> str:
@@ -91,9 +92,32 @@ class RecordingModel:
         if new:
             for pair, row in zip(new, np.asarray(self._model.predict(new), dtype=np.float32), strict=True):
                 self.rows[pair] = row
-        if pairs:
-            self.latest = pairs[-1]
         return np.asarray([self.rows[pair] for pair in pairs], dtype=np.float32).reshape(len(pairs), len(CLASSES))
+
+
+class RefitJudge(LocalJudge):
+    """A local judge that looks at each case once, so that trying another layer costs only its arithmetic."""
+
+    def __init__(self, model: Entailment, *, judge_id: str = "local") -> None:
+        self.recorder = RecordingModel(model)
+        super().__init__(self.recorder, judge_id=judge_id)
+        self._cases: dict[tuple[str, str, str | None], Case] = {}
+
+    def _prepare(self, claim: str, passage: str | Passage, quote: str | None) -> Case:
+        key = (claim, passage.text if isinstance(passage, Passage) else passage, quote)
+        if key not in self._cases:
+            self._cases[key] = super()._prepare(claim, passage, quote)
+        return copy(self._cases[key])
+
+    def pair(self, claim: str, passage: str, quote: str | None = None) -> tuple[str, str] | None:
+        """What the model is asked of a claim; None where code decides alone."""
+        case = self._prepare(claim, passage, quote)
+        return None if case.decided is not None else (case.claim, case.window)
+
+    def judge_with(self, layer: Layer | None, pairs: Sequence[tuple[str, str, str | None]]) -> list[Judgement]:
+        """What this judge says with a layer on top, or as it is."""
+        self._model = self.recorder if layer is None else RefittedModel(self.recorder, layer)
+        return self.judge_many(pairs)
 
 
 def refitted_id(model_id: str, layer: Layer) -> str:
