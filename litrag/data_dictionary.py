@@ -342,6 +342,7 @@ STORE_FIELDS = {
     "model": "The judge's model.",
     "needed": "How many reviewers the item takes.",
     "origin": "Where the event came from: `page`, `import` or `foreign`.",
+    "quote_given": "Whether the author gave the quote; false when LitRAG chose it.",
     "quote_spans": "Where the quote stands in `passage_text`.",
     "rationale": "The judge's reasons.",
     "record_id": "The cited record.",

@@ -99,6 +99,7 @@ class Item(Model):
     passage_id: str
     record: Record
     quote_text: str
+    quote_given: bool = True
     quote_spans: tuple[Span, ...]
     needed: int
 

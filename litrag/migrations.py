@@ -130,10 +130,17 @@ def m007_standing_labels(connection: Connection) -> None:
     _do(connection, "CREATE INDEX standing_labels ON labels (reviewer_id) WHERE verdict IS NOT NULL")
 
 
+def m008_given_quotes_and_disagreements(connection: Connection) -> None:
+    _do(
+        connection, "ALTER TABLE items ADD COLUMN quote_given BOOLEAN NOT NULL DEFAULT TRUE",
+        "CREATE INDEX standing_verdicts ON labels (seq, item_id, verdict) WHERE verdict IS NOT NULL",
+    )
+
+
 #: Only ever appended to. Version n of the schema is what the first n of them make.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m001_runs, m002_items_and_judgements, m003_reviewers_and_seats, m004_events, m005_adjudications, m006_labels,
-    m007_standing_labels,
+    m007_standing_labels, m008_given_quotes_and_disagreements,
 )
 
 LATEST = len(MIGRATIONS)

@@ -65,11 +65,18 @@ def claim_html(item: Item) -> str:
         f'<p class="lr-question"><bdi>{escape(item.question)}</bdi></p>' if item.question else "",
         '<h2 class="lr-rv-label">Claim</h2>',
         f'<p class="lr-rv-claim"><bdi>{escape(item.claim_text)}</bdi></p>',
-        '<h2 class="lr-rv-label">Quote given</h2>',
-        f'<blockquote class="lr-rv-quote"><bdi>{escape(item.quote_text)}</bdi></blockquote>' if item.quote_text
-        else '<p class="lr-muted">No quote was given.</p>',
+        *_quote(item),
     ]
     return f'<section class="lr lr-rv" data-lr-item="{item.item_id}">{"".join(parts)}</section>'
+
+
+def _quote(item: Item) -> Iterator[str]:
+    """The author's quote; evidence that LitRAG chose is called that, since it can't be a wrong quote."""
+    if not item.quote_text:
+        yield '<p class="lr-muted">No quote was given.</p>'
+        return
+    yield f'<h2 class="lr-rv-label">{"Quote given" if item.quote_given else "No quote was given; likely evidence"}</h2>'
+    yield f'<blockquote class="lr-rv-quote"><bdi>{escape(item.quote_text)}</bdi></blockquote>'
 
 
 def source_html(item: Item) -> str:

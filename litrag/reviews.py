@@ -427,6 +427,7 @@ def _item_row(
         "question_id": question, "question": answer.question, "claim_id": claim.claim_id, "claim_index": index,
         "claim_text": claim.text, "citation_n": citation.n, "record_id": citation.record_id, "pmid": citation.pmid,
         "passage_id": citation.passage_id, "passage_text": record.text, "quote_text": citation.quote,
+        "quote_given": citation.quote_given,
         "quote_match": citation.location.match, "quote_spans": json.dumps(citation.location.spans),
         "study": record.model_dump_json(exclude={"text"}), "needed": needed, "sampling_stratum": Stratum.CHOSEN,
         "sampling_prob": None, "split": split_of(question), "created_at": now(),

@@ -64,6 +64,7 @@ items = Table(
     Column("passage_id", AnyText), Column("passage_text", AnyText),
     Column("quote_text", AnyText), Column("quote_match", AnyText), Column("quote_spans", AnyText),
     Column("study", AnyText), Column("needed", Integer),
+    Column("quote_given", Boolean),
     Column("sampling_stratum", AnyText), Column("sampling_prob", Float), Column("split", AnyText),
     Column("created_at", AnyText),
 )

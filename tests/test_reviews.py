@@ -19,6 +19,7 @@ from litrag.errors import InputError, StoreError
 from litrag.labels import Item, Kind, Role, Status
 from litrag.models import AuditedClaim, Verdict
 from litrag.queues import View, count, next_item, progress, send_sample
+from litrag.review_html import claim_html
 from litrag.reviews import Action, StaleLabelError, item_id_of, open_store
 from litrag.tables import events, items, stamp
 
@@ -98,6 +99,18 @@ def test_an_item_freezes_what_was_judged_and_holds_nothing_of_the_judge(store, q
     assert "The arms differ." not in shown
     assert "supports" not in shown
     assert not {"verdict", "confidence", "rationale", "quote_match"} & set(Item.model_fields)
+
+
+def test_an_item_says_whether_the_author_gave_its_quote(store):
+    given = answer([S, S])
+    citation = given.claims[1].citations[0].model_copy(update={"quote_given": False})
+    chosen = given.claims[1].model_copy(update={"citations": (citation,)})
+    store.save_run(given.model_copy(update={"claims": (given.claims[0], chosen)}))
+    store.send_to_review("run-a")
+    items_there = [store.item(item_id_of("run-a", f"c{n}", 0)) for n in (1, 2)]
+    assert [item.quote_given for item in items_there] == [True, False]
+    assert "Quote given" in claim_html(items_there[0])
+    assert "likely evidence" in claim_html(items_there[1])
 
 
 def test_an_unknown_run_or_claim_is_named(store):
@@ -461,6 +474,7 @@ def test_eight_processes_with_500_labels_each_lose_nothing(url):
 KILLED = """
 import sys
 from litrag.labels import Kind
+from litrag.review_html import claim_html
 from litrag.reviews import Action, item_id_of, open_store
 store = open_store(sys.argv[1])
 for claim in range(int(sys.argv[2]), 3001):

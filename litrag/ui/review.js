@@ -21,6 +21,15 @@ if (!window.lrReviewKeys) {
     if (field?.matches("[role=combobox][aria-expanded=false]")) field.blur()
   }
 
+  // A long text opens at its quote, with what stands before it in view.
+  const showQuote = () => {
+    const text = document.querySelector(".lr-rv-text")
+    const quote = text?.querySelector(".lr-rv-span")
+    if (!quote) return
+    const down = quote.getBoundingClientRect().top - text.getBoundingClientRect().top
+    text.scrollTop = text.scrollTop + down - text.clientHeight / 3
+  }
+
   new MutationObserver(changes => {
     const now = item()
     if (!now) return
@@ -29,6 +38,7 @@ if (!window.lrReviewKeys) {
     shown = now
     leaveList()
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 })
+    showQuote()
   }).observe(document.body, {
     childList: true, subtree: true, attributes: true, attributeFilter: ["aria-expanded", "data-lr-item"],
   })

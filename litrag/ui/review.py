@@ -137,10 +137,16 @@ class _Screen:
     # -- labelling
     def _label(self, assisted: bool) -> None:
         judgement = self._judgement(assisted)
-        self._verdicts()
-        self._steps()
-        differs = judgement is not None and judgement.verdict not in (None, self.label.verdict)
-        self._remarks(with_reason=self.label.verdict is not None and differs)
+        if self.label.verdict is None:
+            self._verdicts()
+            self._steps()
+        else:
+            # What comes next stands first once the label is given, so that it doesn't move below the fold.
+            self._steps()
+            if self.label.reason_code or (judgement and judgement.verdict not in (None, self.label.verdict)):
+                self._reason()
+            self._verdicts()
+        self._remarks()
 
     def _judgement(self, assisted: bool) -> Judgement | None:
         """The judge's word, shown and returned: after the label is saved, or before it in assisted mode."""
@@ -167,12 +173,13 @@ class _Screen:
                     help=MEANINGS[verdict], width="stretch", disabled=verdict == self.label.verdict,
                 )
 
-    def _remarks(self, *, with_reason: bool) -> None:
-        if with_reason or self.label.reason_code is not None:
-            st.pills(
-                "Why it differs from the judge", list(Reason), key=self._key("reason"),
-                format_func=REASON_WORDS.__getitem__, default=self.label.reason_code, on_change=self._annotate, wrap=True,
-            )
+    def _reason(self) -> None:
+        st.pills(
+            "Why it differs from the judge", list(Reason), key=self._key("reason"), format_func=REASON_WORDS.__getitem__,
+            default=self.label.reason_code, on_change=self._annotate, wrap=True,
+        )
+
+    def _remarks(self) -> None:
         st.segmented_control(
             "Your confidence", list(Confidence), key=self._key("confidence"), format_func=str.capitalize,
             default=self.label.confidence, on_change=self._annotate,

@@ -82,16 +82,24 @@ def _picked(store: Store) -> Reviewer | None:
     if not people:
         _newcomer(store, first=True)
         return None
-    with st.sidebar:
-        name = st.selectbox(
-            "Reviewer", list(people), key="reviewer", index=None, placeholder="Choose your pseudonym", format_func=str,
-            persist_state="session",
+    if st.session_state.get("reviewer") not in people:
+        # On a phone the sidebar is closed: whoever must choose first chooses on the page.
+        st.selectbox(
+            "Reviewer", list(people), key="choose_reviewer", index=None, placeholder="Choose your pseudonym",
+            format_func=str, on_change=_choose, width=420,
         )
-        with st.popover("New reviewer", icon=":material/person_add:", type="tertiary"):
+        with st.popover("New reviewer", icon=":material/person_add:"):
             _newcomer(store, first=False)
-    if name is None:
-        st.info("Choose your pseudonym in the sidebar.", icon=":material/person:")
+        return None
+    with st.sidebar:
+        name = st.selectbox("Reviewer", list(people), key="reviewer", format_func=str, persist_state="session")
+        with st.popover("New reviewer", icon=":material/person_add:"):
+            _newcomer(store, first=False)
     return people.get(str(name))
+
+
+def _choose() -> None:
+    st.session_state["reviewer"] = st.session_state["choose_reviewer"]
 
 
 def _newcomer(store: Store, *, first: bool) -> None:
