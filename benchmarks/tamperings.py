@@ -505,10 +505,10 @@ def comma_end(rng: random.Random, at: Setting) -> str | None:
 
 
 _HEAVY = re.compile(
-    r"\d|\b(?:no|non|not|never|nor|neither|without|cannot|only|except|fail\w*|lack\w*|absen\w*|unless|placebo|controls?|groups?|arms?|"
+    r"\d|\b(?:no|non|not|never|nor|neither|without|cannot|only|except|fail\w*|lack\w*|absen\w*|unless|placebo|interventions?|controls?|groups?|arms?|"
     r"two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|billion|warfarin|aspirin|insulin|heparin|morphine|more|less|fewer|higher|lower|increas\w*|decreas\w*|reduc\w*|"
     r"unlikely|unable|excluding|rather|instead|men|women|male|female|males|females|adults|children|infants|half|twice|"
-    r"hardly|rarely|seldom|\w+(?:mab|nib|statin|glutide|pril|sartan|olol|formin|gliptin|vir|mycin|cillin|azole|platin|taxel|tide))\b|n't",
+    r"hardly|rarely|seldom|\w+(?:mab|nib|statin|fibrate|glutide|pril|sartan|olol|formin|gliptin|vir|mycin|cillin|azole|platin|taxel|tide))\b|n't",
     re.IGNORECASE,
 )
 
@@ -532,7 +532,8 @@ def ellipsis_outside(rng: random.Random, at: Setting) -> str | None:
 
 def aside_dropped(rng: random.Random, at: Setting) -> str | None:
     match = _pick(rng, r" \([^()\[\]]{3,60}\)(?=[ ,.])", at.sentence)
-    if not match or re.search(r"\b(?:no|not|non|without|nor)\b|n't", match.group()) or match.start() < 12:
+    negated = r"\b(?:no|not|non|without|nor|rather|instead|except|excluding|lack)\b|n't"
+    if not match or re.search(negated, match.group()) or match.start() < 12:
         return None
     return _put(at.sentence, match, "") if len(at.sentence) - len(match.group()) > 40 else None
 

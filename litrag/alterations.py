@@ -242,6 +242,8 @@ class _Grammar:
                 steps.append(Step("article", q, q, s, s + 1))
             if source[s] == "(" and (end := _aside_end(source, s, s1)):
                 steps.append(Step("aside", q, q, s, end))
+                if source[end:end + 1] == [","] and end < s1:
+                    steps.append(Step("aside", q, q, s, end + 1))
             elif source[s] in _LABELS and (end := self._label_end(s, s1)):
                 steps.append(Step("label", q, q, s, end))
         return steps
@@ -258,7 +260,11 @@ class _Grammar:
     def _same_unit(self, one: str, other: str) -> bool:
         """`10 NM` for `10 nM`, when the whole text is in capitals or in small letters."""
         plain = other[:-4] if other.endswith("molar") else _MEGA.get(other)
-        return one == plain and (self.quote.text.isupper() or self.quote.text.islower() or self.source.text.isupper())
+        return one == plain and (self._is_recased())
+
+    def _is_recased(self) -> bool:
+        written = self.quote.text
+        return written.isupper() or written.islower() or written.istitle() or self.source.text.isupper()
 
     def _joined(self, q: int, s: int) -> Step | None:
         """A few words written as one, or one as a few."""
@@ -321,9 +327,19 @@ def _aside_end(tokens: Sequence[str], start: int, limit: int) -> int:
             depth -= 1
             if depth == 0:
                 return place + 1
-        elif token in NEGATIONS:
+        elif _negates(tokens, place):
             return 0
     return 0
+
+
+def _negates(tokens: Sequence[str], place: int) -> bool:
+    """Whether the token is a negation; the T of "(T6SS)" is the end of no "don't", and "(NO2)" is a gas."""
+    token, before = tokens[place], tokens[place - 1] if place else ""
+    if token == "t":
+        return before.endswith("n")
+    if token == "no" and before == "(":
+        return tokens[place + 2:place + 3] != [")"]
+    return token in NEGATIONS
 
 
 def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
@@ -387,7 +403,7 @@ def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str,
         if token == "(" and (end := _aside_end(skipped, place, len(skipped))):
             place = end
             continue
-        if token in NEGATIONS:
+        if _negates(skipped, place):
             return "negation", place
         if _is_name(skipped, place):
             place += 2

@@ -64,6 +64,7 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _LINE_BREAK = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s*\n\s*(?=[^\W\d_])")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
 _THOUSANDS = re.compile(r"[1-9](?<![\w.,].)\d{0,2}(?:[,'’\u00a0\u2008\u2009\u202f]\d{3})+(?![\d])(?!,\d)")
 _PER_CENT = re.compile(r"[Pp](?<![^\W_].)[Ee][Rr][\s-]?[Cc][Ee][Nn][Tt](?![^\W_])")
 _CAPITAL_UNIT = re.compile(
@@ -91,7 +92,7 @@ _TOKEN = re.compile(
     r"|\d+(?:\.\d+)*(?:\^-?\d+)?"
     r"|[,:;](?<=[\d%)\]].)(?=\s*[-+]?\.?\d)"
     r"|-(?:(?=\d*\.\d)"
-    rf"|(?:(?<![^\W\d_]-)|{_AFTER_WORDS})(?=\s*\.?\d)"
+    rf"|(?:(?<![^\W\d]-)(?<![^\W\d_]\*-)(?<![^\W\d_]\*\*-)|{_AFTER_WORDS})(?=\s*\.?\d)"
     r"|(?:(?<=[a-z]\d-)|(?<=[a-z]\d\d-))(?!\w))"
     r"|\.(?:\.\.|(?<![\w.]\.)\d+)"
     r"|[><]=?"
@@ -361,6 +362,7 @@ _STEPS: tuple[_Fold, ...] = (
     (lambda text: "&" in text, _ENTITY, _unescape),
     (lambda text: "<" in text, _TAG, _untag),
     (lambda text: "\n" in text, _LINE_BREAK, lambda match: ""),
+    (lambda text: not text.isascii(), _INVISIBLE, lambda match: ""),
     (lambda text: "," in text or not text.isascii(), _THOUSANDS, lambda match: re.sub(r"\D", "", match.group())),
     (lambda text: "cent" in text or "CENT" in text or "Cent" in text, _PER_CENT, lambda match: "%"),
     (lambda text: "M" in text, _CAPITAL_UNIT, _capital_unit),

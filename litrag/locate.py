@@ -278,8 +278,8 @@ class _Search:
         if len(pieces) < 2:
             inner = _Search(pieces[0].strip(), self.source.text, self.claim, self.vocabulary) if pieces else None
             return inner.run() if inner else _absent(_TOO_SHORT)
-        folded = [_bare(fold_tokens(piece)) for piece in pieces]
-        if sum(len(piece) for piece in folded) < 4 or min(map(_letters, folded)) < 3:
+        folded = [_bare(Folded(piece).tokens) for piece in pieces]
+        if sum(map(len, folded)) < 4 or any(len(piece) < 3 and _letters(piece) < 3 for piece in folded):
             return _absent(_TOO_SHORT)
         placed = self._chain(folded)
         if placed is None:
