@@ -1,8 +1,9 @@
 """Kill a batch with SIGKILL half-way, resume it, and compare with an unbroken run.
 
-    python benchmarks/batch_resume.py                  # 5,000 claims over the sample corpus, judge "checks"
-    python benchmarks/batch_resume.py --kills 5        # several kills in one run
-    python benchmarks/batch_resume.py --judge local
+    python -m benchmarks.batch_resume                  # 5,000 claims over the sample corpus, judge "checks"
+    python -m benchmarks.batch_resume --kills 5        # several kills in one run
+    python -m benchmarks.batch_resume --judge local
+    python -m benchmarks.batch_resume --markdown docs/benchmarks/batch_resume.md
 
 The claims are made from the sample corpus: its sentences with and without changed figures, with true, altered and no
 quotes. Each judgement that the judge returns is logged by the child process itself, before the batch sees it; so a
@@ -25,16 +26,20 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(PROJECT))
+from litrag.batch import run_batch, write_results
+from litrag.claim_tables import read_claims
+from litrag.config import PROJECT, SAMPLE_CORPUS
+from litrag.ingest import read_records
+from litrag.judges import open_judge
+from litrag.models import Judge, Judgement, Passage
+from litrag.sentences import sentences
 
-from litrag.batch import run_batch, write_results  # noqa: E402
-from litrag.claim_tables import read_claims  # noqa: E402
-from litrag.config import SAMPLE_CORPUS  # noqa: E402
-from litrag.ingest import read_records  # noqa: E402
-from litrag.judges import open_judge  # noqa: E402
-from litrag.models import Judge, Judgement, Passage  # noqa: E402
-from litrag.sentences import sentences  # noqa: E402
+OPENING = """## A batch killed and resumed
+
+`python -m benchmarks.batch_resume --markdown docs/benchmarks/batch_resume.md`: a batch of claims is killed with SIGKILL
+half-way, started again, and compared with one that ran through. The judge itself logs every judgement that it makes.
+
+"""
 
 RESULTS = ("results.csv", "results.jsonl")
 
@@ -92,22 +97,23 @@ def run(folder: Path, judge: str) -> None:
 
 def start(folder: Path, judge: str) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
-    return subprocess.Popen([sys.executable, __file__, "--child", str(folder), "--judge", judge])
+    command = [sys.executable, "-m", "benchmarks.batch_resume", "--child", str(folder), "--judge", judge]
+    return subprocess.Popen(command, cwd=PROJECT)
 
 
-def lines(path: Path) -> int:
+def count_lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def kill_at(child: subprocess.Popen[bytes], log: Path, judged: int) -> int:
     """SIGKILL the child as soon as `judged` judgements were made; how many had been made by then."""
-    while lines(log) < judged:
+    while count_lines(log) < judged:
         if child.poll() is not None:
             raise SystemExit(f"the run ended before {judged} judgements were made; nothing was killed")
-        time.sleep(0.002)
+        time.sleep(0.05)
     child.send_signal(signal.SIGKILL)
     child.wait()
-    return lines(log)
+    return count_lines(log)
 
 
 def show_difference(whole: Path, broken: Path) -> None:
@@ -124,23 +130,30 @@ def main() -> int:
     parser.add_argument("--claims", type=int, default=5000)
     parser.add_argument("--kills", type=int, default=1)
     parser.add_argument("--judge", default="checks")
+    parser.add_argument("--markdown", type=Path)
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child is not None:
         run(options.child, options.judge)
         return 0
     with tempfile.TemporaryDirectory() as name:
-        return compare(Path(name), options.claims, options.kills, options.judge)
+        lines, held = compare(Path(name), options.claims, options.kills, options.judge)
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.parent.mkdir(parents=True, exist_ok=True)
+        options.markdown.write_text(OPENING + "\n".join(lines) + "\n", encoding="utf-8")
+    return 0 if held else 1
 
 
-def compare(home: Path, claims: int, kills: int, judge: str) -> int:
+def compare(home: Path, claims: int, kills: int, judge: str) -> tuple[list[str], bool]:
+    """The table, and whether every promise holds."""
     make_claims(home / "claims.jsonl", claims)
     whole, broken = home / "whole", home / "broken"
     begun = time.perf_counter()
     if start(whole, judge).wait() != 0:
         raise SystemExit("the unbroken run failed")
     unbroken = time.perf_counter() - begun
-    judgements = lines(whole / "judged.log")
+    judgements = count_lines(whole / "judged.log")
     begun, at = time.perf_counter(), []
     for kill in range(1, kills + 1):
         child = start(broken, judge)
@@ -152,7 +165,7 @@ def compare(home: Path, claims: int, kills: int, judge: str) -> int:
     twice = sum(times - 1 for times in asked[broken].values())
     lost = len(asked[whole].keys() - asked[broken].keys())
     same = all((whole / name).read_bytes() == (broken / name).read_bytes() for name in RESULTS)
-    rows = lines(broken / "results.jsonl")
+    rows = count_lines(broken / "results.jsonl")
     if not same:
         show_difference(whole / "results.jsonl", broken / "results.jsonl")
     table = [
@@ -162,10 +175,8 @@ def compare(home: Path, claims: int, kills: int, judge: str) -> int:
         ("CSV and JSONL equal to the unbroken run's", "yes, byte for byte" if same else "NO"),
         ("seconds, unbroken", f"{unbroken:.1f}"), ("seconds, killed and resumed", f"{resumed:.1f}"),
     ]
-    print("| | |\n|---|---|")
-    for label, value in table:
-        print(f"| {label} | {value} |")
-    return 0 if same and not twice and not lost and rows == claims else 1
+    lines = ["| | |", "|---|---|", *(f"| {label} | {value} |" for label, value in table)]
+    return lines, same and not twice and not lost and rows == claims
 
 
 if __name__ == "__main__":
