@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from litrag import __version__, cli_batch, cli_calibrate, cli_labels
+from litrag import __version__, cli_batch, cli_calibrate, cli_evaluate, cli_labels
 from litrag.config import PROJECT, settings
 from litrag.errors import InputError, LitRAGError
 from litrag.models import AuditedAnswer, AuditedClaim
@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     cli_batch.add_options(verify)
     cli_labels.add_commands(add)
     cli_calibrate.add_commands(add)
+    cli_evaluate.add_commands(add)
     demo = add("demo", _demo, "three questions and four prepared answers over the sample corpus")
     demo.add_argument("--judge", help="local, checks, hf:<id> or <provider>:<model>")
     return parser
