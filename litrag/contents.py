@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import faiss
+import numpy as np
 
 from litrag.embeddings import PassageEmbeddings
 from litrag.errors import IndexUnusableError, InputError
@@ -37,27 +38,50 @@ class Contents:
     lexical: LexicalIndex
 
     @classmethod
-    def make(cls, records: Sequence[Record], embeddings: PassageEmbeddings, progress: Progress | None) -> Contents:
-        """Cut, embed and index `records`."""
+    def make(
+        cls, records: Sequence[Record], embeddings: PassageEmbeddings, progress: Progress | None,
+        earlier: Contents | None = None,
+    ) -> Contents:
+        """Cut, embed and index `records`; what `earlier` (of the same model) has of unchanged ones is taken over."""
         tell = progress or _silent
         if len({record.record_id for record in records}) != len(records):
             raise InputError("Two records have the same id; every record of an index needs its own.")
         tell(0.0, f"Cutting {len(records)} records into passages")
-        found = [(place, passage) for place, record in enumerate(records) for passage in passages(record, embeddings)]
-        if not found:
+        kept = earlier.unchanged(records) if earlier else {}
+        found = [(place, passage) for place, record in enumerate(records) if place not in kept
+                 for passage in passages(record, embeddings)]
+        if not found and not any(kept.values()):
             raise InputError("None of the records has an abstract, so there is nothing to index; add records with text.")
-        titles = [embedded_title(record, embeddings) for record in records]
+        titles = {place: embedded_title(records[place], embeddings) for place in {place for place, _ in found}}
         tell(0.05, f"Embedding {len(found)} passages")
-        matrix = embeddings.embed(
+        fresh = embeddings.embed(
             [embedded_text(titles[place], passage.text) for place, passage in found],
-            lambda done, total: tell(0.05 + 0.85 * done / total, f"Embedded {done} of {total} passages"),
+            lambda done, total: tell(0.05 + 0.85 * done / max(total, 1), f"Embedded {done} of {total} passages"),
         )
         tell(0.9, "Indexing words")
         vectors = faiss.IndexFlatIP(embeddings.dimension)
-        vectors.add(matrix)
         table = PassageTable(records, [place for place, _ in found], [(p.start, p.end) for _, p in found])
-        lexical = LexicalIndex.build([f"{records[place].title}\n{passage.text}" for place, passage in found])
+        if earlier and kept:
+            table, matrix = _joined(table, fresh, earlier, kept)
+            vectors.add(matrix)
+        else:
+            vectors.add(fresh)
+        lexical = LexicalIndex.build([f"{records[place].title}\n{passage.text}" for place, passage in zip(
+            table.places, table, strict=True)])
         return cls(tuple(records), table, vectors, lexical)
+
+    def unchanged(self, records: Sequence[Record]) -> dict[int, list[int]]:
+        """Places in `records` whose title, text and sections are as they are here, with the places of their passages."""
+        mine = {record.record_id: place for place, record in enumerate(self.records)}
+        cut: dict[int, list[int]] = {}
+        for row, place in enumerate(self.passages.places):
+            cut.setdefault(place, []).append(row)
+        found = {}
+        for place, record in enumerate(records):
+            old = mine.get(record.record_id)
+            if old is not None and _same_text(record, self.records[old]):
+                found[place] = cut.get(old, [])
+        return found
 
     def save(self, folder: Path) -> None:
         with (folder / RECORDS).open("w", encoding="utf-8", newline="\n") as file:
@@ -78,6 +102,22 @@ class Contents:
         if not len(columns["record"]) == len(spans) == vectors.ntotal == len(lexical):
             raise IndexUnusableError(f"The files in {folder} don't belong together; rebuild the index.")
         return cls(records, PassageTable(records, columns["record"], spans), vectors, lexical)
+
+
+def _same_text(one: Record, other: Record) -> bool:
+    return (one.title, one.text, one.sections) == (other.title, other.text, other.sections)
+
+
+def _joined(
+    table: PassageTable, fresh: np.ndarray, earlier: Contents, kept: dict[int, list[int]],
+) -> tuple[PassageTable, np.ndarray]:
+    """The passages and vectors of new and of unchanged records, in the order of the records."""
+    old = earlier.vectors.reconstruct_n(0, earlier.vectors.ntotal)
+    rows = [(place, span, fresh[n]) for n, (place, span) in enumerate(zip(table.places, table.spans, strict=True))]
+    rows += [(place, earlier.passages.spans[n], old[n]) for place, places in kept.items() for n in places]
+    rows.sort(key=lambda row: (row[0], row[1]))
+    joined = PassageTable(table.records, [place for place, _, _ in rows], [span for _, span, _ in rows])
+    return joined, np.stack([vector for _, _, vector in rows])
 
 
 def read_stored_records(folder: Path) -> tuple[Record, ...]:

@@ -137,7 +137,22 @@ def build_index(
     """Index `records` in `directory`, replacing what was indexed there; a second writer waits."""
     folder = Path(directory)
     with storage.locked(folder):
-        return _build(tuple(records), Corpus(folder.name, folder), embeddings or open_embeddings(), progress)
+        return rebuild(tuple(records), folder, embeddings or open_embeddings(), progress)
+
+
+def rebuild(
+    records: Sequence[Record], folder: Path, embeddings: PassageEmbeddings, progress: Progress | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> Index:
+    """Replace what is indexed in `folder`, which the caller has locked; unchanged records aren't embedded again.
+
+    `beside` are further files of the build, by name, that become current together with it.
+    """
+    try:
+        earlier: Contents | None = load_index(folder, embeddings=embeddings)._contents
+    except IndexUnusableError:
+        earlier = None
+    return _build(records, Corpus(folder.name, folder), embeddings, progress, earlier=earlier, beside=beside)
 
 
 def _open_current(corpus: Corpus, embeddings: PassageEmbeddings) -> Index:
@@ -149,9 +164,15 @@ def _open_current(corpus: Corpus, embeddings: PassageEmbeddings) -> Index:
 
 def _build(
     records: Sequence[Record], corpus: Corpus, embeddings: PassageEmbeddings, progress: Progress | None,
-    source_hash: str = "",
+    source_hash: str = "", earlier: Contents | None = None, beside: Mapping[str, str] | None = None,
 ) -> Index:
-    contents = Contents.make(records, embeddings, progress)
+    contents = Contents.make(records, embeddings, progress, earlier)
+    beside = storage.read_beside(corpus.directory) if beside is None else beside
+
+    def write(build: Path) -> None:
+        contents.save(build)
+        for name, text in beside.items():
+            (build / name).write_text(text, encoding="utf-8")
 
     def describe(build: str, files: dict[str, str]) -> storage.Manifest:
         return storage.Manifest(
@@ -160,7 +181,7 @@ def _build(
             source_hash=source_hash, files=files,
         )
 
-    manifest = storage.write_build(corpus.directory, contents.save, describe)
+    manifest = storage.write_build(corpus.directory, write, describe)
     if progress:
         progress(1.0, f"{len(records)} records in {len(contents.passages)} passages are ready")
     return Index(corpus.name, manifest, contents, embeddings)

@@ -24,6 +24,7 @@ from litrag.models import Model
 
 FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
+LIBRARY = "library.json"
 _PICKLES = (".pkl", ".pickle")
 _WAIT_SECONDS = 900.0
 _OURS = re.compile(r"[0-9a-f]{16}|\.writing-.*|\.?manifest\.json(?:\.part)?|index\.(?:pkl|faiss)")
@@ -117,6 +118,17 @@ def checked_build(folder: Path, manifest: Manifest) -> Path:
         if not path.resolve().is_relative_to(build.resolve()) or not path.is_file() or _sha256(path) != expected:
             raise IndexUnusableError(f"{path} is missing or was changed after it was written; rebuild the index.")
     return build
+
+
+def read_beside(folder: Path) -> dict[str, str]:
+    """What a corpus keeps beside its index (`library.json`), so that a rebuilt index keeps it too."""
+    try:
+        manifest = read_manifest(folder)
+    except IndexUnusableError:
+        return {}
+    path = folder / Path(manifest.build).name / LIBRARY
+    intact = path.is_file() and _sha256(path) == manifest.files.get(LIBRARY)
+    return {LIBRARY: path.read_text(encoding="utf-8")} if intact else {}
 
 
 def _refuse_foreign(folder: Path) -> None:
