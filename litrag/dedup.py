@@ -125,17 +125,20 @@ def duplicates(records: Sequence[Record]) -> list[Pair]:
     return sorted(found, key=lambda pair: (-pair.strength, pair.first, pair.second))
 
 
-def deduplicate(records: Sequence[Record], apart: Iterable[frozenset[str]] = ()) -> Deduplicated:
+def deduplicate(
+    records: Sequence[Record], apart: Iterable[frozenset[str]] = (), *, standing: int = 0,
+) -> Deduplicated:
     """Merge duplicates into the fullest record of each group.
 
-    `apart` holds pairs of record ids that a person declared to be different; a group never joins two PMIDs.
+    `apart` holds pairs of record ids that a person declared to be different; a group never joins two PMIDs. Of the
+    first `standing` records each was in the corpus before and stays, so that what cites it finds it.
     """
     groups = grouped(records, apart)
     replaced: dict[int, Record] = {}
     merges: list[Merge] = []
     gone: set[int] = set()
     for places, reasons in groups:
-        best = min(places, key=lambda place: _order(records[place], place))
+        best = min(places, key=lambda place: (place >= standing, _order(records[place], place)))
         others = [place for place in places if place != best]
         replaced[best] = completed(records[best], [records[place] for place in others])
         gone.update(others)

@@ -131,6 +131,14 @@ def read_beside(folder: Path) -> dict[str, str]:
     return {LIBRARY: path.read_text(encoding="utf-8")} if intact else {}
 
 
+def remove(folder: Path) -> None:
+    """Delete an index, its manifest first so that nothing half-deleted is ever opened; call while holding the lock."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    _remove_all_but(folder, "")
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
 def _refuse_foreign(folder: Path) -> None:
     """Builds replace what lies in the folder, so it must be empty or an index."""
     if not folder.exists() or (folder / MANIFEST).exists():
