@@ -10,6 +10,7 @@ import tracemalloc
 import pandas as pd
 import pytest
 from fakes.answers import answer, judgement, record
+from fakes.needed import unavailable
 from sqlalchemy import insert
 
 from litrag.cells import restore
@@ -175,7 +176,7 @@ def through_libreoffice(path, kind):
     """Open a CSV in LibreOffice Calc with its usual guesses at cell types, and save it as something else."""
     office = shutil.which("soffice")
     if office is None:
-        pytest.fail("LibreOffice is needed: apt-get install -y libreoffice-calc-nogui")
+        unavailable("no LibreOffice found: apt-get install -y libreoffice-calc-nogui")
     target = path.parent / "saved"
     subprocess.run(
         [office, f"-env:UserInstallation=file://{path.parent}/profile", "--headless", "--infilter=CSV:44,34,76,1",

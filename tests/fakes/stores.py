@@ -1,7 +1,8 @@
 """Fixtures: a store of one's own on SQLite, and the same again on a real PostgreSQL server."""
 
 import pytest
-from fakes.postgres import running_postgres
+from fakes.needed import unavailable
+from fakes.postgres import BINARIES, running_postgres
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from litrag.reviews import open_store
@@ -10,6 +11,8 @@ from litrag.reviews import open_store
 @pytest.fixture(scope="session")
 def postgres_server():
     """URL of a PostgreSQL server that lives as long as the tests."""
+    if not BINARIES:
+        unavailable("no PostgreSQL under /usr/lib/postgresql: apt-get install -y postgresql")
     with running_postgres() as url:
         yield url
 
