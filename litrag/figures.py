@@ -83,7 +83,8 @@ _P_BEFORE = re.compile(
     r"\bP(?:[ -]?values?)?\s*(?:was|of|for [a-z -]{0,40})?\s*(?:[<>=]|above|below)\s*=?\s*$", re.IGNORECASE
 )
 _CI = re.compile(
-    r"(?:\b(?:9\d|8\d)(?:\.\d)?\s*%\s*)?\b(?:CI|CrI|confidence interval|credible interval)s?\b[\s,:;=(\[]*(?:of |was |from )*"
+    r"(?:\b(?:9\d|8\d)(?:\.\d)?\s*%\s*)?\b(?:CI|CrI|confidence interval|credible interval)s?\b"
+    r"(?:[\s,:;=(\[]*(?:of |was |from )*| [^.;:()]{0,60}?\b(?:ran|was|went|ranged|extended) from )"
     r"(?P<low>[+-]?\s?\d*\.?\d+)\s*%?\s*(?:to|-|,|;|and)\s*(?P<high>[+-]?\s?\d*\.?\d+)",
     re.IGNORECASE,
 )

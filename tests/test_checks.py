@@ -116,3 +116,56 @@ def test_a_comparison_of_groups_that_the_source_does_not_make_is_not_in_it():
     text = "Weight loss was seen in both women and men. Weight fell by 9% with semaglutide."
     assert _first("Women lost more weight than men.", text) == ("population", Verdict.NOT_FOUND)
     assert check_claim("Women lost more weight than men.", "Women lost more weight than men did (11% vs 8%).") == []
+
+
+TRIAL = (
+    "Participants took tablets for a median of 20.5 months. Hospital admission for asthma was the primary outcome; it "
+    "happened less often (HR 0.70, 95% CI 0.52–0.94). School absence was a secondary outcome. At entry, 40.2% of them had "
+    "eczema. The trial was stopped early. The analysis of eczema was prespecified."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "verdict"),
+    [
+        ("Median follow-up was 36 months.", "time", Verdict.CONTRADICTS),
+        ("The confidence interval of the hazard ratio for admission ran from 0.52 to 1.20.", "interval", Verdict.CONTRADICTS),
+        ("School absence was the primary outcome.", "design", Verdict.CONTRADICTS),
+        ("None of the participants had eczema.", "population", Verdict.CONTRADICTS),
+        ("The trial ran to its planned end.", "design", Verdict.CONTRADICTS),
+        ("The analysis of eczema was post hoc.", "design", Verdict.CONTRADICTS),
+    ],
+)
+def test_a_study_described_wrongly_is_found_out(claim, kind, verdict):
+    assert _first(claim, TRIAL) == (kind, verdict)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Median follow-up was 20.5 months.",
+        "The confidence interval of the hazard ratio for admission ran from 0.52 to 0.94.",
+        "Hospital admission for asthma was the primary outcome.",
+        "School absence was a secondary outcome.",
+        "The trial ended early.",
+        "The analysis of eczema was not post hoc.",
+    ],
+)
+def test_a_study_described_rightly_raises_nothing(claim):
+    assert _first(claim, TRIAL) is None
+
+
+def test_a_finding_widened_to_people_who_were_not_studied_is_partly_right():
+    text = "In people without diabetes, semaglutide lowered major cardiovascular events compared with placebo."
+    findings = check_claim("Semaglutide lowers major cardiovascular events in everyone, including people with diabetes.", text)
+    assert {finding.verdict for finding in findings} == {Verdict.PARTIAL}
+
+
+def test_a_ratio_below_one_for_survival_is_no_loss_of_survival():
+    text = "Progression-free survival was longer with axitinib than with sorafenib (hazard ratio 0.39, 95% CI 0.23–0.65)."
+    assert _first("Axitinib increased progression-free survival compared with sorafenib.", text) is None
+
+
+def test_an_interval_that_may_be_a_ratios_is_not_read_as_a_difference():
+    text = "Response did not depend on the paper used for the questionnaire (0.59, 95% CI 0.33 to 1.05)."
+    assert _first("There was no significant difference in response between the papers of the questionnaire.", text) is None

@@ -31,7 +31,7 @@ class Plan:
     tokens_per_batch: int = 1536
     rows_per_batch: int = 32
     seed: int = 13
-    minutes_between_checkpoints: float = 4.0
+    minutes_between_checkpoints: float = 5.0
     threads: int = 2
     #: Matrix products in bfloat16; weights, optimizer and evaluation stay in single precision.
     brain_floats: bool = torch.cpu._is_amx_tile_supported()
@@ -72,15 +72,20 @@ def _cut(chunk: list[int], lengths: list[int], plan: Plan) -> list[list[int]]:
     batches: list[list[int]] = [[]]
     for row in chunk:
         full = len(batches[-1]) >= plan.rows_per_batch
-        if batches[-1] and (full or (len(batches[-1]) + 1) * lengths[row] > plan.tokens_per_batch):
+        if batches[-1] and (full or (len(batches[-1]) + 1) * padded(lengths[row]) > plan.tokens_per_batch):
             batches.append([])
         batches[-1].append(row)
     return batches
 
 
+def padded(length: int) -> int:
+    """Widths in steps of 16: few shapes, so that the matrix library prepares each of them once."""
+    return -(-length // 16) * 16
+
+
 def to_tensors(rows: list[Encoded]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Ids, mask, types and allowed classes, padded to the longest row."""
-    width = max(len(row.ids) for row in rows)
+    width = padded(max(len(row.ids) for row in rows))
     ids = torch.zeros(len(rows), width, dtype=torch.long)
     mask, types = torch.zeros_like(ids), torch.zeros_like(ids)
     for number, row in enumerate(rows):

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from litrag.checks.case import Case, open_case
-from litrag.checks.design import check_drugs, check_group_comparison, check_groups, check_overreach, check_poles
+from litrag.checks.design import (
+    check_drugs,
+    check_endpoint_rank,
+    check_group_comparison,
+    check_groups,
+    check_none,
+    check_overreach,
+    check_poles,
+)
 from litrag.checks.effects import check_direction, check_signed_change, check_significance, check_superiority
 from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading
 from litrag.models import Finding, Verdict
@@ -18,9 +26,10 @@ from litrag.models import Finding, Verdict
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
     check_direction, check_signed_change, check_significance, check_superiority,
-    check_poles, check_groups, check_group_comparison, check_drugs, check_overreach,
+    check_poles, check_endpoint_rank, check_none, check_groups, check_group_comparison, check_drugs, check_overreach,
 )
 
+_OF_OUTCOMES = frozenset({"direction", "significance"})
 _GRAVITY = {Verdict.CONTRADICTS: 0, Verdict.NOT_FOUND: 1, Verdict.PARTIAL: 2}
 
 
@@ -28,6 +37,9 @@ def check_claim(claim: str, text: str) -> list[Finding]:
     """All findings against a claim, the gravest first; empty when code sees nothing wrong."""
     case = open_case(claim, text)
     unique = {(finding.kind, finding.message): finding for check in CHECKS for finding in check(case)}
+    if any(finding.verdict is Verdict.NOT_FOUND and finding.kind == "population" for finding in unique.values()):
+        # What the source never mentions it can't contradict: its effects are on something else.
+        unique = {key: finding for key, finding in unique.items() if finding.kind not in _OF_OUTCOMES}
     return sorted(unique.values(), key=lambda finding: _GRAVITY[finding.verdict])
 
 

@@ -25,6 +25,7 @@ _STOP = frozenset(
     rate rates occurred significant significantly statistically percent percentage points week weeks
     year years month months day days ci hr rr among between led leads brought comparison alone
     demonstrated demonstrate demonstrates analysis meta-analysis pooled pooling cohort likely
+    one two three four five six seven eight nine ten eleven twelve
     confirmed established proved proven shows linked tested covered relative produces least produced
     taking took given treated treatment received relative ratio hazard risk cases linked
     """.split()
@@ -111,15 +112,25 @@ def content(text: str) -> frozenset[str]:
     for pattern, form in _SAME_THING:
         plain = pattern.sub(form, plain)
     words = [w for w in _WORD.findall(plain.lower()) if w not in _STOP and not DIRECTION_WORD.fullmatch(w)]
-    parts = {part for word in words for part in (word, *word.split("-"))}
+    parts = {part for word in words for part in _parts(word)}
     return frozenset(stem(part) for part in parts if len(part) > 1 and part not in _STOP)
+
+
+def _parts(word: str) -> list[str]:
+    """A hyphenated word's parts, and itself when it is a term ("run-in"), not words strung together for the sentence."""
+    parts = word.split("-")
+    return parts if len(parts) > 2 or any(part in _STOP for part in parts) else [word, *parts]
+
+
+#: Words of drug classes name an arm, not an outcome.
+_CLASS_WORDS = frozenset(stem(word) for word in ("receptor", "agonists", "inhibitors", "blockers", "analogues", "glp-1", "glp"))
 
 
 def open_case(claim: str, text: str) -> Case:
     """Lay a claim beside a source text."""
     units = units_of(text)
     words = content(claim)
-    arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"}
+    arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"} | _CLASS_WORDS
     weight = {
         w: (math.log(1 + len(units) / (1 + sum(w in unit.words for unit in units))) + 0.2) * (0.2 if w in arms else 1.0)
         for w in words

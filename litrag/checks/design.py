@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from litrag.checks.case import Case
+from litrag.checks.case import Case, content, inside
 from litrag.checks.effects import direction
-from litrag.figures import arm_mentions, fold
+from litrag.figures import arm_mentions, figures, fold
 from litrag.models import Finding, Verdict
 from litrag.sentences import split
 
@@ -29,6 +29,12 @@ _POLES: tuple[tuple[str, str, str], ...] = (
         r"\belectronic (?:health )?records?\b|\bregistry (?:study|data)\b|\bcase-control\b|\bcross-sectional\b",
     ),
     ("design", r"\bdouble-?[ ]?blind\w*|\bmasked\b", r"\bopen-?[ ]?label\b|\bunblinded\b|\bunmasked\b"),
+    ("design", r"\bpost[ -]?hoc\b", r"\bpre-?specified\b|\bpre-?planned\b"),
+    (
+        "design",
+        r"\b(?:stopp?ed|terminated|halted|ended|closed) (?:early|ahead of|before its)\b|\bearly (?:termination|stopping)\b",
+        r"\bplanned end\b|\bran to (?:completion|its end)\b|\bcompleted as planned\b|\bfull planned (?:length|duration)\b",
+    ),
     ("route", r"\boral(?:ly)?\b|\bby mouth\b|\btablets?\b|\bpills?\b",
      r"\bsubcutaneous(?:ly)?\b|\binject\w*|\bs\.c\.|\bintravenous\w*"),
     ("frequency", r"\b(?:once|twice)?[ -]?daily\b|\b(?:once|twice) a day\b|\b(?:every|per|each) day\b",
@@ -62,11 +68,80 @@ def check_poles(case: Case) -> Iterable[Finding]:
                 continue
             if _negated(claim, here) or (kind == "population" and _EXCLUSION.search(claim)):
                 continue
+            # "in everyone, including people with diabetes" says the source's finding and more of it.
+            wider = kind == "population" and _WIDENED.search(claim)
             yield Finding(
-                kind=kind, verdict=Verdict.CONTRADICTS, claim_span=here.span(), source_span=there.span(),
+                kind=kind, verdict=Verdict.PARTIAL if wider else Verdict.CONTRADICTS,
+                claim_span=here.span(), source_span=there.span(),
                 message=f"the claim says “{case.claim[here.start() : here.end()].strip()}”, "
                         f"the source “{case.text[there.start() : there.end()].strip()}”",
             )
+
+
+_WIDENED = re.compile(
+    r"\b(?:everyone|everybody|anyone|all (?:patients|people|adults|participants)|whether or not|regardless of|including|"
+    r"with (?:and|or) without)\b", re.I
+)
+_RANK = {"primary": re.compile(r"\bprimary\b", re.I), "secondary": re.compile(r"\bsecondary\b|\bexploratory\b", re.I)}
+_ENDPOINT = re.compile(r"\b(?:outcome|end-?point|measure)s?\b", re.I)
+
+
+def check_endpoint_rank(case: Case) -> Iterable[Finding]:
+    """A secondary outcome must not be called the primary one, nor the other way round."""
+    if not _ENDPOINT.search(case.claim):
+        return
+    for rank, other in (("primary", "secondary"), ("secondary", "primary")):
+        here = _RANK[rank].search(case.claim)
+        if here is None or _RANK[other].search(case.claim) or _negated(case.claim, here):
+            continue
+        found = case.best(lambda unit: _ENDPOINT.search(unit.text) is not None)
+        if found is None or found[1] < _SAME_OUTCOME:
+            continue
+        unit, there = found[0], _RANK[other].search(found[0].text)
+        if there and not _RANK[rank].search(unit.text):
+            start = unit.span[0]
+            yield Finding(
+                kind="design", verdict=Verdict.CONTRADICTS, claim_span=here.span(),
+                source_span=(start + there.start(), start + there.end()),
+                message=f"the claim says “{here[0]}”, the source “{there[0]}”",
+            )
+
+
+#: How much of the claim a clause must cover to speak of the same outcome or group.
+_SAME_OUTCOME = 0.6
+_NOBODY = re.compile(
+    r"^(?:none of|no(?:body| one)?\b)[^.;]{0,80}?\b(?:had|have|has|was|were|with|took|died|received)\b", re.I
+)
+
+
+def check_none(case: Case) -> Iterable[Finding]:
+    """“None of them had X” is wrong where the source counts people who had X."""
+    here = _NOBODY.search(_LEAD.sub("", case.claim))
+    if here is None:
+        return
+    offset = len(case.claim) - len(_LEAD.sub("", case.claim))
+    about = content(case.claim[offset + here.end() :])
+    if not about:
+        return
+    for unit in sorted(case.units, key=lambda unit: len(unit.text)):
+        counted = next(
+            (f for f in figures(case.text)
+             if inside(f.span, unit.span) and f.kind in ("percent", "people") and f.value > 0 and f.comparator is None),
+            None,
+        )
+        covered = len(about & unit.words) > _MOSTLY * len(about)
+        if counted and covered and not _NONE_SAID.search(unit.text):
+            yield Finding(
+                kind="population", verdict=Verdict.CONTRADICTS, claim_span=(offset, offset + here.end()),
+                source_span=counted.span,
+                message=f"the claim says “{here[0].split()[0]}”, the source “{unit.text.strip()}”",
+            )
+            return
+
+
+_MOSTLY = 0.7
+_LEAD = re.compile(r"^(?:In|Among) [^,]{1,60}, ", re.I)
+_NONE_SAID = re.compile(r"\b(?:none|no|not|without|neither)\b", re.I)
 
 
 def _negated(text: str, match: re.Match[str]) -> bool:

@@ -93,7 +93,7 @@ def _unit_direction(unit: Unit, case: Case, treatment: str | None) -> tuple[str,
             return said, (start + word.start(), start + word.end()), f"“{unit.text[word.start() : word.end()]}”"
     if said == "same":
         return None
-    ratios = ratios_of(unit, case.text)
+    ratios = [] if _GOOD_EVENT.search(case.claim) else ratios_of(unit, case.text)
     if len(ratios) == 1 and ratios[0].value != 1 and not re.search(r"\blos[es]\b|\bloss\b", unit.text, re.I):
         ratio = ratios[0]
         return ("up" if ratio.value > 1 else "down"), ratio.span, f"a ratio of {ratio.text}"
@@ -103,6 +103,10 @@ def _unit_direction(unit: Unit, case: Case, treatment: str | None) -> tuple[str,
         if own.value != other.value and not re.search(r"\blos[es]\b|\bloss\b|\blost\b", unit.text, re.I):
             return ("up" if own.value > other.value else "down"), own.span, f"{own.text}% against {other.text}%"
     return None
+
+
+#: Events that one wishes for: a hazard ratio below 1 is of the opposite event, or of their absence.
+_GOOD_EVENT = re.compile(r"\b(?:surviv\w+|remission|recover\w*|respon[ds]\w*|cure[ds]?|healing|success\w*)\b", re.I)
 
 
 def check_direction(case: Case) -> Iterable[Finding]:
@@ -189,7 +193,10 @@ def _result(unit: Unit, case: Case) -> tuple[Interval | None, bool, str, Span] |
     """A unit's one interval and whether it excludes no effect, or its words for no effect; in words, and where."""
     own = [i for i in intervals(case.text) if inside(i.span, unit.span)]
     if len(own) == 1:
-        null = 1.0 if ratios_of(unit, case.text) else 0.0
+        ratio = bool(ratios_of(unit, case.text))
+        if not ratio and own[0].low > 0 and not own[0].excludes(1.0):
+            return None  # a ratio whose name stands elsewhere, or a difference: the words don't say which
+        null = 1.0 if ratio else 0.0
         shown = case.text[own[0].span[0] : own[0].span[1]]
         return own[0], own[0].excludes(null), shown, own[0].span
     words = _NO_EFFECT.search(fold(unit.text))

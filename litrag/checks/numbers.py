@@ -85,7 +85,7 @@ def check_figures(case: Case) -> Iterable[Finding]:
             yield from _check_bound(figure, case, homes)
             yield from _check_time(figure, case, homes)
             continue
-        rival = _rival(figure, case, source)
+        rival = _rival(figure, case, source) or _other_time(figure, case, source)
         message = f"the source doesn't give {shown(figure, case.claim)}"
         if rival is not None:
             message = f"the claim says {shown(figure, case.claim)}, the source {shown(rival, case.text)}"
@@ -137,6 +137,32 @@ def _rival(figure: Figure, case: Case, source: Sequence[Figure]) -> Figure | Non
     claimed = [f.value for f in figures(case.claim)]
     pool = [f for f in pool if f.value not in claimed] or pool
     return min(pool, key=lambda f: (not _scrambled(figure, [f]), abs(f.value - figure.value)))
+
+
+_FOLLOW_UP = re.compile(r"\bfollow(?:ed)?(?:[- ]?up)?\b", re.I)
+_DURATION = re.compile(r"\b(?:lasted|duration|treated for|treatment (?:period|phase)|ran for|went on for)\b", re.I)
+_READ = re.compile(r"\b(?:measured|assessed|evaluated|determined) (?:\w+ ){0,4}?(?:at|after|in)\b", re.I)
+#: "for 104 weeks", "for a median of 15.9 months": how long, said without a word for it.
+_FOR = re.compile(r"\bfor (?:an? )?(?:(?:median|mean|total|average) of )?$", re.I)
+
+
+def _other_time(figure: Figure, case: Case, source: Sequence[Figure]) -> Figure | None:
+    """The source's time in the claimed one's role: its follow-up, its duration, or when the claimed result was read."""
+    if not figure.is_time:
+        return None
+    times = [f for f in source if f.is_time and f.days]
+    for role in (_FOLLOW_UP, _DURATION, _READ):
+        if role.search(case.claim):
+            own = [f for f in times if (unit := _unit_of(f, case)) and role.search(unit.text)]
+            lasting = [] if role is _READ else [f for f in times if _FOR.search(case.text[: f.span[0]][-40:])]
+            found = own or lasting
+            if len({f.days for f in found}) == 1:
+                return found[0]
+    results = [f for f in figures(case.claim) if f.kind in ("percent", "points", "kg") and f.comparator != "at_least"]
+    homes = [f for f in source if any(same(result, f) for result in results)]
+    sentences = [unit.sentence for home in homes if (unit := _unit_of(home, case))]
+    read = [f for f in times if any(inside(f.span, sentence) for sentence in sentences)]
+    return read[0] if len({f.days for f in read}) == 1 else None
 
 
 def _scrambled(figure: Figure, others: Sequence[Figure]) -> bool:
@@ -225,17 +251,24 @@ def check_intervals(case: Case) -> Iterable[Finding]:
             continue
         found = case.best(lambda unit: any(inside(i.span, unit.sentence) for i in given))
         near = next((i for i in given if found and inside(i.span, found[0].sentence)), None)
-        said = case.claim[claimed.span[0] : claimed.span[1]]
-        if near is not None and found is not None and found[1] >= _SAME_PLACE:
+        said = re.sub(r"^.*\bfrom ", "", case.claim[claimed.span[0] : claimed.span[1]])
+        slip = next((i for i in given if _shares_a_limit(claimed, i)), None)
+        if slip is None and near is not None and found is not None and found[1] >= _SAME_PLACE:
+            slip = near
+        if slip is not None:
             yield Finding(
-                kind="interval", verdict=Verdict.CONTRADICTS, claim_span=claimed.span, source_span=near.span,
-                message=f"the claim says {said}, the source {case.text[near.span[0] : near.span[1]]}",
+                kind="interval", verdict=Verdict.CONTRADICTS, claim_span=claimed.span, source_span=slip.span,
+                message=f"the claim says {said}, the source {case.text[slip.span[0] : slip.span[1]]}",
             )
         else:
             yield Finding(
                 kind="interval", verdict=Verdict.NOT_FOUND, claim_span=claimed.span,
                 message=f"the source doesn't give {said}",
             )
+
+
+def _shares_a_limit(a: Interval, b: Interval) -> bool:
+    return len({abs(a.low), abs(a.high)} & {abs(b.low), abs(b.high)}) == 1
 
 
 def _same_interval(a: Interval, b: Interval) -> bool:
