@@ -72,6 +72,14 @@ class Settings(BaseSettings):
         default="http://127.0.0.1:11434/v1",
         description="Where `server:` models are called: Ollama, llama.cpp, vLLM or the like.",
     )
+    ncbi_api_key: SecretStr | None = Field(
+        default=None, description="Key for PubMed's E-utilities: ten requests a second instead of three.",
+        validation_alias=AliasChoices("ncbi_api_key", "LITRAG_NCBI_API_KEY", "NCBI_API_KEY"),
+    )
+    ncbi_email: str = Field(default="", description="Address that NCBI may write to if requests cause trouble.")
+    ncbi_url: str = Field(
+        default="https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Where PubMed is searched.",
+    )
     temperature: float = Field(
         default=0.0, ge=0, le=1, description="Sent to the models that take one; others choose their own.",
     )
@@ -94,6 +102,35 @@ class Settings(BaseSettings):
         default=0.7, ge=0, le=1, description="Confidence below which `a>b` asks the second judge.",
     )
 
+    log_events: bool = Field(
+        default=True, description="Write what runs did (stages, counts, ids) to logs/events.jsonl in the home folder.",
+    )
+    log_texts: bool = Field(default=False, description="Also log questions and claims; keys are never logged.")
+    log_megabytes: float = Field(default=10.0, gt=0, description="Size at which the log is rotated; five old ones stay.")
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Port for Prometheus inside the app; none is off.",
+    )
+    metrics_host: str = Field(default="127.0.0.1", description="Address on which metrics are served.")
+    langfuse: bool = Field(
+        default=False, description="Send traces and scores to Langfuse (needs requirements-observability.txt).",
+    )
+    langfuse_url: str = Field(
+        default="https://cloud.langfuse.com", description="Where Langfuse is.",
+        validation_alias=AliasChoices("langfuse_url", "LITRAG_LANGFUSE_URL", "LANGFUSE_BASE_URL", "LANGFUSE_HOST"),
+    )
+    langfuse_public_key: SecretStr | None = Field(
+        default=None, description="Langfuse's public key.",
+        validation_alias=AliasChoices("langfuse_public_key", "LANGFUSE_PUBLIC_KEY"),
+    )
+    langfuse_secret_key: SecretStr | None = Field(
+        default=None, description="Langfuse's secret key.",
+        validation_alias=AliasChoices("langfuse_secret_key", "LANGFUSE_SECRET_KEY"),
+    )
+    otlp_url: str | None = Field(
+        default=None, description="OpenTelemetry collector (OTLP over HTTP, for example "
+        "http://127.0.0.1:4318/v1/traces) that gets a span per run, stage and model call; none is off.",
+    )
+
     @property
     def index_dir(self) -> Path:
         return self.home / "index"
@@ -101,6 +138,10 @@ class Settings(BaseSettings):
     @property
     def judgement_cache(self) -> Path:
         return self.home / "judgements.db"
+
+    @property
+    def pubmed_dir(self) -> Path:
+        return self.home / "pubmed"
 
     @property
     def model_dir(self) -> Path:

@@ -20,7 +20,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     for name in list(os.environ):
         if name.startswith("LITRAG_") and name not in ("LITRAG_REQUIRE_ALL", "LITRAG_BENCH_DIR"):
             monkeypatch.delenv(name)
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "NCBI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LITRAG_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
