@@ -20,6 +20,7 @@ from litrag.index import Index, open_index
 from litrag.judges import open_judge
 from litrag.llm.budget import within_budget
 from litrag.models import AuditedAnswer, AuditedClaim, Draft, Hit, Judge, Record, Source
+from litrag.observability import observed
 from litrag.reading import read_answer
 from litrag.reanchor import find_better_sources
 
@@ -31,6 +32,7 @@ class Stopped(LitRAGError):
     """Raised by a progress callback to end a run."""
 
 
+@observed
 @within_budget
 def ask(
     question: str,
@@ -75,6 +77,7 @@ def ask(
     )
 
 
+@observed
 @within_budget
 def verify(
     text_or_claims: str | Sequence[ClaimInput],

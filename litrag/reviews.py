@@ -12,6 +12,7 @@ import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from .labels import (
 )
 from .migrations import migrate
 from .models import AuditedAnswer, AuditedClaim, CheckedCitation, Judgement, Model, Record, Verdict
+from .observability import LabelGiven, tell
 from .sampling import Drawn, Stratum, question_id, split_of
 from .tables import adjudications, assignments, events, items, judgements, labels, now, reviewers, runs
 
@@ -293,7 +295,20 @@ class Store:
         `StaleLabelError`. `blind` is granted only to who has not been shown a verdict of this item.
         """
         with self.writing() as connection:
-            return self.act_within(connection, item_id, reviewer_id, action)
+            label = self.act_within(connection, item_id, reviewer_id, action)
+        if action.kind in (Kind.LABEL, Kind.REVISE) and action.verdict is not None:
+            self._tell(item_id, action.verdict)
+        return label
+
+    def _tell(self, item_id: str, verdict: Verdict) -> None:
+        """Tell whoever watches of a label, beside what the judge had said."""
+        with self.reading() as connection:
+            query = select(items.c.run_id, items.c.claim_id, items.c.created_at).where(items.c.item_id == item_id)
+            run_id, claim_id, queued = connection.execute(query).one()
+        said = self.judgements(item_id)
+        lag = (datetime.now(UTC) - datetime.fromisoformat(queued)).total_seconds()
+        judged = said[-1].verdict.value if said and said[-1].verdict else ""
+        tell(LabelGiven(run_id, item_id, claim_id, verdict.value, judged, lag))
 
     def act_within(self, connection: Connection, item_id: str, reviewer_id: str, action: Action) -> Label:
         """`act` as part of a larger write transaction: several actions, all or nothing."""

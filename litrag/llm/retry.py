@@ -21,6 +21,7 @@ from litrag.config import Settings
 from litrag.llm.budget import Budget
 from litrag.llm.prices import Price, Usage
 from litrag.llm.specs import Endpoint, refuse_offline
+from litrag.observability import ModelCalled, tell
 
 T = TypeVar("T")
 
@@ -97,18 +98,27 @@ class Caller:
             aside = self.price.most(characters, max_tokens) if self.price else 0.0
             budget.set_aside(aside)
             cost, trouble = 0.0, None
+            started = time.perf_counter()
             try:
                 with self.gate.slots:
                     value, usage = attempt()
                 cost = self.price.cost(usage) if self.price else 0.0
+                self._tell(started, usage, cost if self.price else None)
                 return value, usage, cost if self.price else None
             except self.errors() as error:
                 trouble = diagnose(error, self.place)
                 cost = aside if trouble.billed else 0.0
+                self._tell(started, Usage(), None, type(error).__name__)
             finally:
                 budget.book(aside, cost)
             tries += 1
             self._pause_or_raise(trouble, tries, again())
+
+    def _tell(self, started: float, usage: Usage, cost: float | None, error: str = "") -> None:
+        tell(ModelCalled(
+            self.place.provider, self.place.model, time.perf_counter() - started, usage.input, usage.cache_read,
+            usage.output, cost, error,
+        ))
 
     def _pause_or_raise(self, trouble: Trouble, tries: int, possible: bool) -> None:
         settings = self.settings

@@ -22,6 +22,7 @@ from litrag.index import Index, open_index
 from litrag.llm.budget import spending
 from litrag.llm.choice import Choice
 from litrag.models import AuditedAnswer, Draft, Hit, Judge, Record
+from litrag.observability import count_waiting
 from litrag.pipeline import Stopped, ask, verify
 from litrag.reviews import Store, open_store
 from litrag.revision import reanchored
@@ -101,6 +102,7 @@ class Workbench:
         self._judges: dict[tuple[str, bool], Judge] = {}
         self._maps: dict[str, list[MapRow]] = {}
         self._store: Store | None = None
+        count_waiting(self.at_work)
 
     # -- shared things
     @property
@@ -151,6 +153,11 @@ class Workbench:
     def job(self, run_id: str) -> Job | None:
         with self._lock:
             return self._jobs.get(run_id)
+
+    def at_work(self) -> int:
+        """Jobs that wait or run."""
+        with self._lock:
+            return sum(job.running for job in self._jobs.values())
 
     def forget(self, run_id: str) -> None:
         with self._lock:
