@@ -104,7 +104,7 @@ _COMMON = {"versus": "vs", "mcg": "ug", "&": "and", ">=": "≥", "<=": "≤", "+
 
 
 #: A mark whose meaning depends on a number after the space; cutting into chunks must not part the two.
-_BEFORE_NUMBER = re.compile(r"[,:;+-] +(?=[-+]?\.?\d)")
+_BEFORE_NUMBER = re.compile(r"[,:;+-]\s+(?=[-+]?\.?\d)")
 _LONGEST_KEPT = 40
 _MOST_KEPT = 100_000
 
@@ -306,7 +306,7 @@ def _usual(match: re.Match[str]) -> str:
         if _POWER_OF_TEN.match(text, end):
             return " x "
         return "." if before.isdigit() and after.isdigit() else ""
-    if char == "μ":
+    if char in "μΜ":
         return "u" if after.isascii() and after.isalpha() else " mu"
     if len(char) == 2:
         return "≠"

@@ -56,8 +56,11 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _CHANGES_NUMBER = re.compile(
-    r"(?:[\d%]\s?[-–−‐—]\s?|(?:^|[\s(\[=<>:;,])[-–−+±]\s?|[<>≤≥±~≈]=?\s?|&[gl][te];=?\s?|\d[./,·^×]|\bminus\s)$"
+    r"(?:[\d%]\s?[-–−‐—]\s?|(?:^|[\s(\[=<>:;,])[-–−+±]\s?|[<>≤≥±~≈]=?\s?|&[gl][te];=?\s?|\d[./,·^×]|\b(?:minus|over|under|"
+    r"above|below|up\sto|at\s(?:least|most)|(?:less|more|fewer|greater|lower|higher)\sthan)\s)$",
+    re.IGNORECASE,
 )
+_A_FEW = re.compile(r"(?:few|little|number)\b", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"\s?(?:%|‰|per\s?cent)|[.,·]\d|\s?[-–−]\s?\d|[\^⁰¹²³⁴-⁹½]|\s?[×x]\s?10|/\d|°|-fold|\s(?:million|billion|thousand)\b",
     re.IGNORECASE,
@@ -135,7 +138,9 @@ def _free_before(text: str, start: int) -> bool:
     if before == "\n" or text[start - 2:start] == ". ":
         return True
     lead = text[max(0, start - 40):start]
-    if (first.isdigit() or first in ".·") and _CHANGES_NUMBER.search(lead[-8:]):
+    if (first.isdigit() or first in ".·") and _CHANGES_NUMBER.search(lead[-16:]):
+        return False
+    if lead[-3:].lower() in (" a ", "\na ", "a ") and _A_FEW.match(text, start):
         return False
     return _NEGATED.search(lead) is None
 
