@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from litrag import __version__, cli_batch, cli_calibrate, cli_evaluate, cli_labels
+from litrag import __version__, cli_batch, cli_calibrate, cli_corpus, cli_evaluate, cli_labels, cli_metrics, cli_pubmed
 from litrag.config import PROJECT, settings
 from litrag.errors import InputError, LitRAGError
 from litrag.models import AuditedAnswer, AuditedClaim
@@ -64,9 +64,8 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    ingest = add("ingest", _ingest, "read a file or folder of records and index it as a corpus")
-    ingest.add_argument("path", type=Path, help="file or folder to read")
-    ingest.add_argument("--corpus", required=True, help="name of the corpus to write")
+    cli_corpus.add_commands(add)
+    cli_pubmed.add_commands(add)
     ask = add("ask", _ask, "answer a question from a corpus, every claim checked")
     ask.add_argument("question")
     _sources(ask)
@@ -78,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     cli_labels.add_commands(add)
     cli_calibrate.add_commands(add)
     cli_evaluate.add_commands(add)
+    cli_metrics.add_commands(add)
     demo = add("demo", _demo, "three questions and four prepared answers over the sample corpus")
     demo.add_argument("--judge", help="local, checks, hf:<id> or <provider>:<model>")
     return parser
@@ -86,26 +86,6 @@ def _parser() -> argparse.ArgumentParser:
 def _sources(command: argparse.ArgumentParser) -> None:
     command.add_argument("--corpus", help="corpus name, or a file or folder of records")
     command.add_argument("--judge", help="local, checks, hf:<id> or <provider>:<model>")
-
-
-def _ingest(options: argparse.Namespace) -> int:
-    from litrag.index import build_index
-    from litrag.ingest import read_records
-
-    report = read_records(options.path)
-    index = build_index(list(report.records), settings().index_dir / options.corpus)
-    rejected = [rejection.model_dump() for rejection in report.rejected]
-    if options.json:
-        print(json.dumps({
-            "corpus": options.corpus, "records": len(index.records), "passages": len(index.passages),
-            "rejected": rejected,
-        }, ensure_ascii=False, indent=2))
-    else:
-        console = Console()
-        console.print(f"[bold]{options.corpus}[/]: {len(index.records)} records, {len(index.passages)} passages")
-        for rejection in report.rejected:
-            console.print(f"  [red]rejected[/] {escape(str(rejection))}")
-    return FLAGGED if rejected else OK
 
 
 def _ask(options: argparse.Namespace) -> int:

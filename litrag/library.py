@@ -23,7 +23,8 @@ from litrag.embeddings import PassageEmbeddings, open_embeddings
 from litrag.errors import IndexUnusableError, InputError
 from litrag.index import rebuild
 from litrag.models import Model, Record
-from litrag.readers import Deletion, Format, Rejection, files, format_of, read_items
+from litrag.readers import FORMATS, Deletion, Format, Rejection, files, format_of, read_items
+from litrag.readers.delimited import has_columns
 from litrag.readers.delimited import read as read_table
 
 NAME = re.compile(r"\w[\w. -]{0,80}")
@@ -206,7 +207,7 @@ def _read(
 
 
 def _items(file: Path, known: Format | str, mapping: Mapping[str, str]) -> Iterator[Record | Rejection | Deletion]:
-    if mapping and (isinstance(known, str) or known.name == "table"):
+    if mapping and ((isinstance(known, str) and has_columns(file, mapping)) or known == FORMATS["table"]):
         yield from read_table(file, mapping)
     else:
         yield from read_items(file)

@@ -52,6 +52,13 @@ def looks_like(text: str) -> bool:
     return bool(fields & {"title", "text"}) and len(_cells(header, delimiter_of(header))) >= 2
 
 
+def has_columns(path: Path, mapping: Mapping[str, str]) -> bool:
+    """Whether the file's first line has all columns that `mapping` names."""
+    header = content.decode(content.head(path))[0].lstrip().partition("\n")[0]
+    found = {cell.strip() for cell in _cells(header.rstrip("\r"), delimiter_of(header))}
+    return set(mapping.values()) <= found
+
+
 def delimiter_of(header: str) -> str:
     outside = re.sub(r'"[^"]*"', "", header)
     return max(_DELIMITERS, key=outside.count)
