@@ -6,7 +6,7 @@ changing nothing, or a refusal: a layer that isn't at least as good on questions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 
 import numpy as np
@@ -21,7 +21,7 @@ from litrag.profiles import Layer, ProfileHistory, open_history
 _FLOOR = 5e-5
 
 #: How strongly the layer may be drawn to changing nothing; the strength is chosen on left-out questions.
-_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _FOLDS = 5
 
 #: Fewer labels than this are never refitted on.
@@ -166,38 +166,81 @@ def refit(
 ) -> Refit:
     """Choose a strength and a layer by left-out questions, and say whether it may be used.
 
-    `verdicts(layer, places)` says what the whole judge, code included, makes of those items with that layer.
+    The strength is the one whose left-out *supports* probabilities lose least (log loss, both sides weighing the same).
+    The layer is used when it lowers that loss and raises the balanced accuracy of left-out verdicts by more than the
+    standard error of the change. `verdicts(layer, places)` says what the whole judge, code included, makes of those
+    items with that layer.
     """
     n = len(labels)
     kinds = len(set(labels))
     if n < FEWEST or kinds < 2:
         why = f"{n} labels of {kinds} kind{'s' if kinds != 1 else ''}: at least {FEWEST} of two kinds are needed"
         return Refit(n=n, reason=why)
-    everything = list(range(n))
-    before = supports_accuracy(labels, verdicts(None, everything))
-    folds = group_index(groups, n) % _FOLDS
-    scored = {strength: _left_out(strength, probabilities, labels, folds, verdicts) for strength in _STRENGTHS}
-    strength = max(scored, key=lambda s: (scored[s], s))
-    after = scored[strength]
-    layer = fit_layer(probabilities, labels, strength)
-    inside = supports_accuracy(labels, verdicts(layer, everything))
-    if after <= before or inside < before:
+    index = group_index(groups, n)
+    folds = index % _FOLDS
+    losses = {s: _loss(_left_out(s, probabilities, labels, folds), labels) for s in _STRENGTHS}
+    strength = min(losses, key=lambda s: (losses[s], -s))
+    plain, said = verdicts(None, list(range(n))), _left_out_verdicts(strength, probabilities, labels, folds, verdicts)
+    before, after = supports_accuracy(labels, plain), supports_accuracy(labels, said)
+    evident = after - before > _standard_error(labels, plain, said, index)
+    if losses[strength] >= _loss(probabilities, labels) or not evident:
         why = f"balanced accuracy on left-out questions would go from {before:.3f} to {after:.3f}: the layer stays as it is"
         return Refit(before=before, after=after, strength=strength, n=n, reason=why)
-    return Refit(layer=layer, before=before, after=after, strength=strength, n=n)
+    return Refit(layer=fit_layer(probabilities, labels, strength), before=before, after=after, strength=strength, n=n)
+
+
+def _layers(
+    strength: float, probabilities: Floats, labels: Sequence[Verdict], folds: npt.NDArray[np.int64],
+) -> Iterator[tuple[Layer, npt.NDArray[np.int64]]]:
+    """For each fold the layer fitted without it, and the fold's places."""
+    for fold in range(int(folds.max()) + 1):
+        inside, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        yield fit_layer(probabilities[inside], [labels[i] for i in inside.tolist()], strength), out
 
 
 def _left_out(
     strength: float, probabilities: Floats, labels: Sequence[Verdict], folds: npt.NDArray[np.int64],
+) -> Floats:
+    result = np.zeros_like(probabilities)
+    for layer, out in _layers(strength, probabilities, labels, folds):
+        result[out] = apply_layer(probabilities[out], layer)
+    return result
+
+
+def _left_out_verdicts(
+    strength: float, probabilities: Floats, labels: Sequence[Verdict], folds: npt.NDArray[np.int64],
     verdicts: Callable[[Layer | None, Sequence[int]], Sequence[Verdict | None]],
-) -> float:
+) -> list[Verdict | None]:
     said: list[Verdict | None] = [None] * len(labels)
-    for fold in range(int(folds.max()) + 1):
-        inside, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold).tolist()
-        layer = fit_layer(probabilities[inside], [labels[i] for i in inside.tolist()], strength)
-        for place, verdict in zip(out, verdicts(layer, out), strict=True):
+    for layer, out in _layers(strength, probabilities, labels, folds):
+        for place, verdict in zip(out.tolist(), verdicts(layer, out.tolist()), strict=True):
             said[place] = verdict
-    return supports_accuracy(labels, said)
+    return said
+
+
+def _loss(probabilities: Floats, labels: Sequence[Verdict]) -> float:
+    """Log loss of *supports* against the rest, both sides weighing the same."""
+    truth = np.asarray([label is Verdict.SUPPORTS for label in labels])
+    p = np.clip(probabilities[:, 0], _FLOOR, 1 - _FLOOR)
+    return float(-(_balanced(truth) * np.where(truth, np.log(p), np.log(1 - p))).mean())
+
+
+def _standard_error(
+    labels: Sequence[Verdict], plain: Sequence[Verdict | None], said: Sequence[Verdict | None],
+    groups: npt.NDArray[np.int64],
+) -> float:
+    """Of the change in balanced accuracy; claims of one question hang together."""
+    truth = np.asarray([label is Verdict.SUPPORTS for label in labels])
+    right = [np.asarray([_right(yes, v) for yes, v in zip(truth, some, strict=True)], float) for some in (plain, said)]
+    change = (right[1] - right[0]) * _balanced(truth) / len(labels)
+    for side in (truth, ~truth):
+        if side.any():
+            change[side] -= change[side].mean()
+    return float(np.sqrt((np.bincount(groups, change) ** 2).sum()))
+
+
+def _right(supported: bool, verdict: Verdict | None) -> bool:
+    return verdict is not None and (verdict is Verdict.SUPPORTS) == supported
 
 
 def supports_accuracy(labels: Sequence[Verdict], said: Sequence[Verdict | None]) -> float:
