@@ -2,13 +2,16 @@
 
 import csv
 import io
+import random
 
 import pandas as pd
 import pytest
+from fakes.office import CSV, XLSX, through_libreoffice
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from litrag.cells import protect, restore
+from litrag.label_import import read_table
 
 TROUBLE = st.text(
     alphabet=st.one_of(
@@ -41,6 +44,22 @@ def test_cells_come_back_exactly_through_pandas_with_default_settings(texts):
     csv.writer(written).writerows([["key", "text"], *(["k", protect(t)] for t in texts)])
     frame = pd.read_csv(io.StringIO(written.getvalue()), dtype={"text": str})
     assert [restore(cell) for cell in frame["text"].fillna("")] == texts
+
+
+PIECES = [
+    *"=+-@\t\r\n\x00,;\"'␛5e./: ＝אب😀\u202e\ufeff\u2028%$€()", "_x000D_", "cmd|", "SEPT", "1-2", "007", "TRUE", "NA", " mg",
+]
+
+
+@pytest.mark.parametrize("kind", [CSV, XLSX])
+def test_five_hundred_random_texts_come_back_exactly_through_libreoffice(tmp_path, kind):
+    rng = random.Random(11)
+    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 12))) for _ in range(500)] + ["=" + "x" * 20_000, "long\n" * 5_000]
+    with (tmp_path / "cells.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["key", "text"], *([f"k{n}", protect(text)] for n, text in enumerate(texts))])
+    saved = through_libreoffice(tmp_path / "cells.csv", kind)
+    back = {row.cells["key"]: row.cells["text"] for row in read_table(saved.read_bytes(), saved.name)}
+    assert [(text, back[f"k{n}"]) for n, text in enumerate(texts) if back[f"k{n}"] != text] == []
 
 
 @given(TROUBLE)

@@ -3,14 +3,12 @@
 import csv
 import io
 import json
-import shutil
-import subprocess
 import tracemalloc
 
 import pandas as pd
 import pytest
 from fakes.answers import answer, judgement, record
-from fakes.needed import unavailable
+from fakes.office import CSV, XLSX, through_libreoffice
 from sqlalchemy import insert
 
 from litrag.cells import restore
@@ -164,25 +162,12 @@ def test_labels_come_back_identical_through_pandas_and_back(labelled, tmp_path):
     assert_comes_back(labelled, tmp_path / "again.csv")
 
 
-@pytest.mark.parametrize("kind", ["csv:Text - txt - csv (StarCalc):44,34,76,1", "xlsx"])
+@pytest.mark.parametrize("kind", [CSV, XLSX])
 @pytest.mark.parametrize("bom", [False, True])
 def test_labels_come_back_identical_through_libreoffice(labelled, tmp_path, kind, bom):
     with (tmp_path / "labels.csv").open("w", encoding="utf-8", newline="") as file:
         export(labelled, Format.CSV, file, bom=bom)
     assert_comes_back(labelled, through_libreoffice(tmp_path / "labels.csv", kind))
-
-
-def through_libreoffice(path, kind):
-    """Open a CSV in LibreOffice Calc with its usual guesses at cell types, and save it as something else."""
-    office = shutil.which("soffice")
-    if office is None:
-        unavailable("no LibreOffice found: apt-get install -y libreoffice-calc-nogui")
-    target = path.parent / "saved"
-    subprocess.run(
-        [office, f"-env:UserInstallation=file://{path.parent}/profile", "--headless", "--infilter=CSV:44,34,76,1",
-         "--convert-to", kind, "--outdir", str(target), str(path)], check=True, capture_output=True, timeout=180,
-    )
-    return next(target.iterdir())
 
 
 def assert_comes_back(store, path):

@@ -1,5 +1,5 @@
 // Keys of the Review page that Streamlit's own shortcuts don't give: "?" opens the help, Escape leaves a text field, and
-// a list that was just chosen from gives the keys back. The page starts at its top when another item is shown. It reads
+// a list or switch that was just used gives the keys back. The page starts at its top when another item is shown. It reads
 // keys, roles and ids and inserts no markup.
 
 if (!window.lrReviewKeys) {
@@ -14,6 +14,10 @@ if (!window.lrReviewKeys) {
     if (event.key !== "?" || typing) return
     document.querySelector('[class*="st-key-review-help"] button')?.click()
     event.preventDefault()
+  })
+
+  document.addEventListener("change", event => {
+    if (item() && event.target instanceof HTMLElement && event.target.matches("input[type=checkbox]")) event.target.blur()
   })
 
   const leaveList = () => {
