@@ -5,6 +5,7 @@ Labels are verdicts, stages, kinds and names of models; never a question, a text
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ class PrometheusSink:
     """Counters and histograms in a registry of their own."""
 
     def __init__(self, registry: CollectorRegistry, close: Callable[[], None] | None = None) -> None:
+        self.registry = registry
+
         def counter(name: str, text: str, *labels: str) -> Counter:
             return Counter(f"litrag_{name}", text, labels, registry=registry)
 
@@ -114,16 +117,19 @@ def serving(host: str, port: int, dropped: Callable[[], Mapping[str, int]]) -> P
 
 
 class FromStore(Collector):
-    """Brings stored runs and labels that weren't counted yet into a sink, each time that metrics are asked for."""
+    """A sink's metrics, after what the store has got since the last time was counted into it."""
 
     def __init__(self, read: Callable[[], Iterable[Event]], queue_length: Callable[[], int], sink: PrometheusSink) -> None:
         self._read = read
         self._queue_length = queue_length
         self._sink = sink
+        self._lock = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        for event in self._read():
-            self._sink.emit(event)
+        with self._lock:
+            for event in self._read():
+                self._sink.emit(event)
+        yield from self._sink.registry.collect()
         yield GaugeMetricFamily(
             "litrag_review_queue_length", "Citations that wait for a reviewer.", value=self._queue_length())
 
