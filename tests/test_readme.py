@@ -27,7 +27,7 @@ def test_every_picture_and_document_that_is_named_exists():
 
 
 def test_every_command_that_is_named_exists(capsys):
-    for command in set(re.findall(r"python -m litrag (\w+)", README)):
+    for command in set(re.findall(r"python -m litrag ([\w-]+)", README)):
         with pytest.raises(SystemExit) as done:
             main([command, "--help"])
         assert done.value.code == 0, command

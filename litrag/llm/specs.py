@@ -94,10 +94,19 @@ def what_leaves(generator: str, judge: str, settings: Settings) -> str:
     for part in parts(judge):
         if ":" in part and not part.startswith("hf:"):
             sent.append(f"claims, quotes and the abstracts they cite go to {_recipient(part, settings)}")
+    sent += _watchers(settings)
     if not sent:
         return "Nothing leaves this machine: answers are extracted and judged here."
     said = " and ".join(dict.fromkeys(sent))
     return f"{said[0].upper()}{said[1:]}. Keys are sent to their own provider only."
+
+
+def _watchers(settings: Settings) -> list[str]:
+    """What is sent to whoever watches the runs."""
+    told = "counts, scores and ids of runs" + (" with questions and claims" if settings.langfuse and settings.log_texts else "")
+    urls = [settings.langfuse_url] if settings.langfuse else []
+    urls += [settings.otlp_url] if settings.otlp_url else []
+    return [f"{told} go to {urlsplit(url).hostname}" for url in urls]
 
 
 def parts(judge: str) -> list[str]:

@@ -105,6 +105,10 @@ def test_what_leaves_is_one_plain_sentence(settings_for: Callable[..., Settings]
     assert both.startswith("The question and the retrieved passages go to 127.0.0.1 (gpt-6.1-sol)")
     assert "claims, quotes and the abstracts they cite go to" in both
     assert "(claude-sonnet-4-6)" in both
+    watched = settings.model_copy(update={"langfuse": True, "langfuse_url": "https://traces.example", "log_texts": True})
+    said = what_leaves("extractive", "local", watched)
+    assert said.startswith("Counts, scores and ids of runs with questions and claims go to traces.example")
+    assert "Nothing leaves" in what_leaves("extractive", "local", watched.model_copy(update={"offline": True}))
     offline = settings.model_copy(update={"offline": True})
     assert "offline switch" in what_leaves(SONNET, SONNET, offline)
 
