@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 from litrag import storage
 from litrag.config import settings
 from litrag.contents import Progress, read_stored_records
+from litrag.corpora import SAMPLE
 from litrag.dedup import Merge, completed, deduplicate
 from litrag.embeddings import PassageEmbeddings, open_embeddings
 from litrag.errors import IndexUnusableError, InputError
@@ -99,6 +100,16 @@ def folder_of(name: str) -> Path:
     return settings().index_dir / name
 
 
+def changeable(name: str) -> Path:
+    """The folder of a corpus that may be changed; one that is made from a file or folder is changed there."""
+    folder = folder_of(name)
+    if name == SAMPLE:
+        raise InputError(f"The corpus {SAMPLE!r} is carried with LitRAG and can't be changed; import under another name.")
+    if (folder / storage.MANIFEST).exists() and (source := storage.read_manifest(folder).source):
+        raise InputError(f"Corpus {name!r} is made from {source}; change the files there, or import under another name.")
+    return folder
+
+
 def records_of(name: str) -> tuple[Record, ...]:
     """The records of a corpus, those without an abstract included; none when there is no such corpus."""
     folder = folder_of(name)
@@ -126,7 +137,7 @@ def add(
     A record that is known already (same PMID) is updated when it was revised later or says more; duplicates are
     merged; records that a PubMed update file deletes are deleted. `mapping` names the columns of a table.
     """
-    folder = folder_of(name)
+    folder = changeable(name)
     found = [file for path in paths for file in files(path)]
     items, reports = _read(found, mapping or {}, progress)
     incoming = [item for item in items if isinstance(item, Record)]
@@ -152,7 +163,7 @@ def add(
 
 def delete_records(name: str, record_ids: Iterable[str], *, embeddings: PassageEmbeddings | None = None) -> tuple[str, ...]:
     """Take records out of a corpus; returns the ids that it held."""
-    folder = folder_of(name)
+    folder = changeable(name)
     with storage.locked(folder):
         change = _Change({record.record_id: record for record in records_of(name)}, ledger_of(name))
         gone = tuple(one for one in dict.fromkeys(record_ids) if change.records.pop(one, None) is not None)
@@ -163,7 +174,7 @@ def delete_records(name: str, record_ids: Iterable[str], *, embeddings: PassageE
 
 def undo_merge(name: str, merge: Merge, *, embeddings: PassageEmbeddings | None = None) -> Record:
     """Give back the record that was merged, unchanged, and keep the two apart from now on."""
-    folder = folder_of(name)
+    folder = changeable(name)
     with storage.locked(folder):
         change = _Change({record.record_id: record for record in records_of(name)}, ledger_of(name))
         if merge not in change.ledger.merges:
@@ -185,6 +196,20 @@ def delete_corpus(name: str) -> None:
         raise InputError(f"There is no corpus {name!r}; known corpora: {', '.join(names()) or 'none'}.")
     with storage.locked(folder):
         storage.remove(folder)
+
+
+def keep_report(report: ImportReport, run_id: str) -> None:
+    """Keep the report of an import for `reports_of`."""
+    folder = settings().home / "imports" / report.corpus
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{run_id}.json").write_text(report.model_dump_json(), encoding="utf-8")
+
+
+def reports_of(name: str) -> list[ImportReport]:
+    """The kept reports of a corpus's imports, newest first."""
+    found = (settings().home / "imports" / folder_of(name).name).glob("*.json")
+    read = [ImportReport.model_validate_json(path.read_text(encoding="utf-8")) for path in found]
+    return sorted(read, key=lambda report: report.at, reverse=True)
 
 
 def _read(
@@ -231,7 +256,7 @@ def _take_in(change: _Change, incoming: Sequence[Record]) -> None:
     standing = [record for record in change.records.values() if record.record_id not in {one.record_id for one in fresh}]
     fresh = [change.records[record.record_id] for record in fresh]
     result = deduplicate([*standing, *fresh], [frozenset(pair) for pair in change.ledger.apart], standing=len(standing))
-    merged = [one for one in result.merges]
+    merged = list(result.merges)
     change.records = {record.record_id: record for record in result.records}
     change.merges += merged
     change.loaded -= len(merged)

@@ -30,7 +30,7 @@ def test_files_of_several_formats_become_one_corpus_with_a_report(tmp_path, caps
     found = said(capsys)
     assert code == 1
     assert (found["records"], found["loaded"]) == (2, 2)
-    assert [one["reason"] for one in found["rejected"] if not one["record_kept"]][0].startswith("is a PDF")
+    assert next(one["reason"] for one in found["rejected"] if not one["record_kept"]).startswith("is a PDF")
     assert json.loads(report.read_text()) == found
     assert main(["corpora"]) == 0
     assert "mine: 2 records" in capsys.readouterr().out

@@ -41,6 +41,8 @@ def pages() -> list[st.Page]:
         st.Page("pages/verify.py", title="Verify", icon=":material/fact_check:", url_path="verify"),
         st.Page("pages/review.py", title="Review", icon=":material/rate_review:", url_path="review"),
         st.Page("pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"),
+        st.Page("pages/trends.py", title="Trends", icon=":material/monitoring:", url_path="trends"),
+        st.Page("pages/corpus.py", title="Corpus", icon=":material/library_books:", url_path="corpus"),
     ]
 
 
