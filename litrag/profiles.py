@@ -51,6 +51,12 @@ class Example(Model):
     judged: Verdict
 
 
+def examples_id(examples: Sequence[Example]) -> str:
+    """Short name of a choice of examples: part of the version of the judge that is shown them."""
+    text = "\n".join(f"{e.claim}\t{e.passage}\t{e.verdict}" for e in examples)
+    return "x" + hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
 class Profile(Model):
     """What the labels say of one judge, and how to read its confidence.
 
@@ -260,6 +266,10 @@ class ProfileHistory:
             if profile.layer is not None and (profile.base.judge, profile.base.model) == (judge, model):
                 return profile.layer
         return None
+
+    def examples_for(self, judge: str) -> tuple[Example, ...]:
+        """The examples in force that a person approved for a language model, whatever the version they were found at."""
+        return next((p.examples for p in self.in_force() if p.examples and p.base.judge == judge), ())
 
     def look(self, judge: JudgeKey, hash_of_labels: str) -> int:
         """Note that the test split is opened for a judge; the same labels again are the same look. Says how many."""

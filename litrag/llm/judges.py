@@ -25,6 +25,7 @@ from litrag.llm.prices import Usage
 from litrag.llm.replies import read_reply
 from litrag.llm.retry import Caller, CallError
 from litrag.models import Judgement, Passage, Verdict
+from litrag.profiles import Example, examples_id, open_history
 from litrag.prompts import (
     JUDGE_SYSTEM,
     JUDGE_TOOL,
@@ -33,6 +34,7 @@ from litrag.prompts import (
     JudgeReply,
     judge_claim,
     judge_passage,
+    judge_rubric,
 )
 
 if TYPE_CHECKING:
@@ -56,18 +58,27 @@ class _Case:
 class LLMJudge(ABC):
     """What both judges share: the cache, the order of calls, and how a failure becomes a state."""
 
-    version = JUDGE_VERSION
-
     def __init__(self, caller: Caller, cache: JudgementCache, *, temperature: float, vote: int = 0) -> None:
         self._caller = caller
         self._cache = cache
         self._temperature = temperature
         self._vote = vote
         self._warm: set[str] = set()
+        self._history = open_history()
+        self._examples: tuple[Example, ...] = self._history.examples_for(caller.place.spec)
 
     @property
     def judge_id(self) -> str:
         return self._caller.place.spec
+
+    @property
+    def version(self) -> str:
+        """Version of the rubric, and of the examples that reviewers approved for this judge."""
+        return f"{JUDGE_VERSION}+{examples_id(self._examples)}" if self._examples else JUDGE_VERSION
+
+    @property
+    def rubric(self) -> str:
+        return judge_rubric([(e.claim, e.passage, e.verdict) for e in self._examples])
 
     @abstractmethod
     def _ask(self, case: _Case) -> tuple[Any, Usage]:
@@ -86,6 +97,7 @@ class LLMJudge(ABC):
 
         Claims on a passage that wasn't sent before wait for one of them, so that they find it in the prompt cache.
         """
+        self._examples = self._history.examples_for(self.judge_id)
         cases = [_Case(c, p.text if isinstance(p, Passage) else p, q) for c, p, q in pairs]
         run = _Run(current_budget(self._caller.settings.budget_usd))
         done: dict[_Case, Judgement] = {}
@@ -122,7 +134,7 @@ class LLMJudge(ABC):
         settings = self._caller.settings
         try:
             message, usage, cost = self._caller.call(
-                lambda: self._ask(case), characters=prompt_size(case.claim, case.passage, case.quote),
+                lambda: self._ask(case), characters=prompt_size(case.claim, case.passage, case.quote, self.rubric),
                 max_tokens=settings.judge_max_tokens, budget=run.budget,
             )
         except CallError as error:
@@ -157,9 +169,9 @@ class _Run:
         self.stopped = ""
 
 
-def prompt_size(claim: str, passage: str, quote: str | None) -> int:
+def prompt_size(claim: str, passage: str, quote: str | None, rubric: str = JUDGE_SYSTEM) -> int:
     """Characters (in bytes) that a case sends, for the estimate of its cost."""
-    sent = (JUDGE_SYSTEM, passage, claim, quote or "", str(JudgeReply.model_json_schema()))
+    sent = (rubric, passage, claim, quote or "", str(JudgeReply.model_json_schema()))
     return sum(len(text.encode("utf-8", "surrogatepass")) for text in sent)
 
 
@@ -221,7 +233,7 @@ class AnthropicJudge(LLMJudge):
         request: dict[str, Any] = {
             "model": self._caller.place.model,
             "max_tokens": self._caller.settings.judge_max_tokens,
-            "system": [{"type": "text", "text": JUDGE_SYSTEM, "cache_control": _EPHEMERAL}],
+            "system": [{"type": "text", "text": self.rubric, "cache_control": _EPHEMERAL}],
             "messages": [{"role": "user", "content": [
                 {"type": "text", "text": judge_passage(case.passage), "cache_control": _EPHEMERAL},
                 {"type": "text", "text": judge_claim(case.claim, case.quote)},
@@ -281,11 +293,11 @@ class ChatJudge(LLMJudge):
             place, settings, max_tokens=settings.judge_max_tokens, temperature=temperature,
         )
         self._model = asking_for(JudgeReply, model, place, include_raw=True)
-        self._system = system_prompt(JUDGE_SYSTEM, JudgeReply, place)
 
     def _ask(self, case: _Case) -> tuple[AIMessage, Usage]:
         turn = f"{judge_passage(case.passage)}\n\n{judge_claim(case.claim, case.quote)}"
-        message: AIMessage = self._model.invoke([("system", self._system), ("human", turn)])["raw"]
+        system = system_prompt(self.rubric, JudgeReply, self._caller.place)
+        message: AIMessage = self._model.invoke([("system", system), ("human", turn)])["raw"]
         return message, usage_of(message)
 
     def _reply(self, message: AIMessage) -> str | dict[str, Any] | Unusable:
