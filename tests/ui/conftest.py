@@ -67,7 +67,7 @@ def serving(home: Path, **settings: str) -> Iterator[str]:
         server = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", "127.0.0.1", "--server.port", str(port),
              "--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"],
-            cwd=PROJECT, env=_environment(home) | settings, stdout=output, stderr=subprocess.STDOUT,
+            cwd=PROJECT, env=environment(home) | settings, stdout=output, stderr=subprocess.STDOUT,
         )
     try:
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health", server, log)
@@ -77,7 +77,8 @@ def serving(home: Path, **settings: str) -> Iterator[str]:
         server.wait(30)
 
 
-def _environment(home: Path) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
+    """The environment of a process with a home of its own and no setting of the tester's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("LITRAG_", "STREAMLIT_"))}
     return kept | {"LITRAG_HOME": str(home), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
@@ -88,7 +89,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("app") / "home"
     folder.mkdir()
     build = "from litrag.index import open_index; open_index('sample')"
-    subprocess.run([sys.executable, "-c", build], cwd=PROJECT, env=_environment(folder), check=True, timeout=900)
+    subprocess.run([sys.executable, "-c", build], cwd=PROJECT, env=environment(folder), check=True, timeout=900)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""A run with a slow model: no click, reload or page change repeats its call; a stop ends it; sessions stay apart."""
+"""A run with a slow model: no click, reload or page change repeats its call; a stop ends it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ pytestmark = pytest.mark.browser
 
 QUESTION = "How much weight do adults without diabetes lose on semaglutide 2.4 mg?"
 ENABLED = "[data-testid=stBaseButton-primaryFormSubmit]:not([disabled])"
-
 
 
 class Model:
