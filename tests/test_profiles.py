@@ -1,11 +1,14 @@
 """Profiles: what they do to a judgement, what badges say, and how their history is kept."""
 
 import multiprocessing
+import re
 
 import pytest
 
 from litrag.calibration import JudgeKey
+from litrag.comparison import FEWEST_ITEMS, FEWEST_SUPPORTS, MARGIN
 from litrag.confidence import Scale, ScaleKind, Threshold
+from litrag.config import PROJECT
 from litrag.errors import InputError, StoreError
 from litrag.estimates import proportion, undefined
 from litrag.models import Judgement, Verdict
@@ -199,3 +202,16 @@ def test_a_calibrated_judges_version_changes_with_its_profile(history, judge):
 
 def test_profiles_live_in_the_home_folder(tmp_path):
     assert open_history(tmp_path).folder == tmp_path / "calibration"
+
+
+# --- the document
+def test_every_field_of_a_profile_is_explained():
+    text = (PROJECT / "docs" / "calibration.md").read_text("utf-8")
+    explained = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+    assert sorted(explained) == sorted(Profile.model_fields)
+
+
+def test_the_document_names_the_limits_that_the_gate_uses():
+    text = " ".join((PROJECT / "docs" / "calibration.md").read_text("utf-8").split())
+    assert f"at least {FEWEST_ITEMS} test labels and {FEWEST_SUPPORTS} *supports*" in text
+    assert f"rises by at most {100 * MARGIN:g} points" in text
