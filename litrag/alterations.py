@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -358,10 +359,13 @@ def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
         return "comparator"
     if not (quote and source):
         return "omission" if source else "addition"
-    for kind, applies in _KINDS:
-        if any(applies(token) for token in changed):
-            return kind
-    return "wording"
+    kinds = set(map(_kind_of_word, changed))
+    return next((kind for kind in _KINDS if kind in kinds), "wording")
+
+
+@lru_cache(maxsize=20_000)
+def _kind_of_word(word: str) -> str:
+    return next((kind for kind, applies in _KINDS.items() if applies(word)), "wording")
 
 
 def _surplus(quote: Sequence[str], source: Sequence[str]) -> Counter[str]:
@@ -380,13 +384,14 @@ def _negated_pair(quote: Sequence[str], source: Sequence[str]) -> bool:
 
 
 _NEGATIVE_PREFIXES = _words("a an un in im il ir non dis")
-_KINDS = (
-    ("unit", UNITS.__contains__),
-    ("direction", lambda token: bool(_UP.match(token) or _DOWN.match(token))),
-    ("drug", lambda token: bool(DRUG.match(token))),
-    ("arm", ARMS.__contains__),
-    ("population", POPULATIONS.__contains__),
-)
+#: What a word may be, the gravest first.
+_KINDS: dict[str, Callable[[str], object]] = {
+    "unit": UNITS.__contains__,
+    "direction": lambda word: _UP.match(word) or _DOWN.match(word),
+    "drug": DRUG.match,
+    "arm": ARMS.__contains__,
+    "population": POPULATIONS.__contains__,
+}
 
 
 def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str, int] | None:

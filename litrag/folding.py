@@ -93,7 +93,7 @@ _TOKEN = re.compile(
     r"|[,:;](?<=[\d%)\]].)(?=\s*[-+]?\.?\d)"
     r"|-(?:(?=\d*\.\d)"
     rf"|(?:(?<![^\W\d]-)(?<![^\W\d_]\*-)(?<![^\W\d_]\*\*-)|{_AFTER_WORDS})(?=\s*\.?\d)"
-    r"|(?:(?<=[a-z]\d-)|(?<=[a-z]\d\d-))(?!\w))"
+    r"|(?:(?<=[a-z]\d-)|(?<=[a-z]\d\d-))(?![\w*]))"
     r"|\.(?:\.\.|(?<![\w.]\.)\d+)"
     r"|[><]=?"
     r"|\+(?:/-|-(?=\s*\.?\d))?"
@@ -146,9 +146,9 @@ class Folded:
         self._known: dict[int, Span] = {}
 
     @cached_property
-    def _offsets(self) -> tuple[list[int], list[int]] | None:
-        """Range in the stored text of each character of the clean one; None where they agree."""
-        return _offsets(self.text, self._labels) if self._shifted else None
+    def _offsets(self) -> tuple[list[int], list[int]]:
+        """Range in the stored text of each character of the clean one, as starts and ends."""
+        return _offsets(self.text, self._labels)
 
     def _cut(self) -> _Cut:
         """Chunks of the clean text; letters and tokens up to the end of each; looked up often, so kept by hand."""
@@ -164,8 +164,13 @@ class Folded:
             chunks, ends, counts = self._chunks or self._cut()
             number = bisect_right(counts, token)
             before, start = (counts[number - 1], ends[number - 1] + number) if number else (0, 0)
-            match = next(islice(_TOKEN.finditer(chunks[number]), token - before, None))
-            place = self._known[token] = start + match.start(), start + match.end()
+            chunk = chunks[number]
+            if chunk == self.tokens[token]:
+                place = start, start + len(chunk)
+            else:
+                first, last = next(islice(_TOKEN.finditer(chunk), token - before, None)).span()
+                place = start + first, start + last
+            self._known[token] = place
         return place
 
     def tokens_in(self, span: Span) -> tuple[int, int]:
@@ -179,12 +184,12 @@ class Folded:
     def start(self, token: int) -> int:
         """Where the token begins in the stored text."""
         place = self._place(token)[0]
-        return place if self._offsets is None else self._offsets[0][place]
+        return place if not self._shifted else self._offsets[0][place]
 
     def end(self, token: int) -> int:
         """Where the token ends in the stored text (half-open)."""
         place = self._place(token)[1]
-        return place if self._offsets is None else self._offsets[1][place - 1]
+        return place if not self._shifted else self._offsets[1][place - 1]
 
     def span(self, first: int, last: int) -> Span:
         """Range of the stored text that tokens `first` to `last` (half-open) came from."""

@@ -217,11 +217,13 @@ class _Search:
 
     def _places(self, wanted: str, least: int = 0) -> list[int]:
         """Numbers of the source tokens at which the joined tokens stand, from token `least` on."""
-        joined = self.source.joined
+        joined, number, counted = self.source.joined, 0, 0
         places: list[int] = []
         place = joined.find(wanted)
         while place >= 0:
-            places.append(self.source.token_at(place))
+            number += joined.count(" ", counted, place)
+            counted = place
+            places.append(number)
             place = joined.find(wanted, place + 1)
         return [place for place in places if place >= least] if least else places
 
@@ -403,8 +405,11 @@ class _Search:
         gap = alignment.gaps[0]
         if gap.q1 - gap.q0 > 16:
             return False
-        unique = [self._is_unique(tokens[:gap.q0]), self._is_unique(tokens[gap.q1:])]
-        return all(unique) or (any(unique) and gap.s1 - gap.s0 <= gap.q1 - gap.q0 + 6)
+        before = self._is_unique(tokens[:gap.q0])
+        if before and gap.s1 - gap.s0 <= gap.q1 - gap.q0 + 6:
+            return True
+        after = self._is_unique(tokens[gap.q1:])
+        return after and (before or gap.s1 - gap.s0 <= gap.q1 - gap.q0 + 6)
 
     def _is_unique(self, tokens: Sequence[str]) -> bool:
         if len(tokens) < 4:
