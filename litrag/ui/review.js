@@ -16,9 +16,19 @@ if (!window.lrReviewKeys) {
     event.preventDefault()
   })
 
-  document.addEventListener("change", event => {
-    if (item() && event.target instanceof HTMLElement && event.target.matches("input[type=checkbox]")) event.target.blur()
-  })
+  // A switch keeps the focus, and Streamlit's shortcuts are silent in fields: its letters and digits go to the page.
+  document.addEventListener("keydown", event => {
+    const field = event.target
+    if (!event.isTrusted || !item() || event.ctrlKey || event.metaKey || event.altKey || !/^[\w?]$/.test(event.key)) return
+    if (!(field instanceof HTMLElement && field.matches("input[type=checkbox]"))) return
+    event.stopImmediatePropagation()
+    event.preventDefault()
+    field.blur()
+    const { key, code, keyCode, shiftKey } = event
+    for (const kind of ["keydown", "keyup"]) {
+      document.body.dispatchEvent(new KeyboardEvent(kind, { key, code, keyCode, shiftKey, bubbles: true, cancelable: true }))
+    }
+  }, true)
 
   const leaveList = () => {
     const field = document.activeElement

@@ -243,12 +243,12 @@ def test_keys_do_not_label_while_a_comment_is_typed_and_the_comment_is_kept(app,
     one.page.get_by_label("Comment").fill("")
     one.page.get_by_label("Comment").press_sequentially("see table 2? 1 of 3")
     assert app.store.events(items[0], "Comment") == []
-    one.page.get_by_role("button", name="High").click()
+    one.page.get_by_role("radio", name="High").click()
     one.settled()
     one.label("2")
     said = app.store.label(items[0], "Comment")
     assert (said.comment, said.confidence, said.verdict) == ("see table 2? 1 of 3", "high", P)
-    one.page.get_by_role("button", name="Overreach").click()
+    one.page.get_by_role("radio", name="Overreach").click()
     until(one.page, lambda: app.store.label(items[0], "Comment").reason_code == "overreach")
 
 
