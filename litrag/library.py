@@ -295,5 +295,6 @@ def _named(record: Record, known: Mapping[str, Record]) -> Record:
 
 def _write(folder: Path, change: _Change, embeddings: PassageEmbeddings | None, progress: Progress | None) -> int:
     beside = {storage.LIBRARY: change.ledger.model_dump_json()}
-    index = rebuild(tuple(change.records.values()), folder, embeddings or open_embeddings(), progress, beside)
+    tell = (lambda share, message: progress(0.1 + 0.9 * share, message)) if progress else None
+    index = rebuild(tuple(change.records.values()), folder, embeddings or open_embeddings(), tell, beside)
     return len(index.passages)

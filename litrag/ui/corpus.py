@@ -75,8 +75,8 @@ def _start_files() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number, file in enumerate(st.session_state["import-files"]):
-        safe = re.sub(r"[^\w.-]", "_", file.name)[-100:]
-        path = folder / f"{number:03d}-{safe}"
+        path = folder / str(number) / re.sub(r"[^\w.-]", "_", file.name)[-100:]
+        path.parent.mkdir()
         path.write_bytes(file.getvalue())
         paths.append(path)
     name = st.session_state["import-name"].strip()
