@@ -168,3 +168,60 @@ def test_the_plan_shows_intervals_that_narrow_with_more_labels():
     rows = plan(0.05, (50, 200, 800))
     assert [row.n for row in rows] == [50, 200, 800]
     assert rows[0].width > 1.8 * rows[1].width > 3 * rows[2].width
+
+
+# --- a second implementation on a thousand random tables, degenerate ones among them
+def _random_columns(count=1000):
+    rng = np.random.default_rng(11)
+    for number in range(count):
+        n = int(rng.integers(1, 60))
+        labels = [v.value for v in Verdict][: int(rng.integers(1, 6))]
+        same = labels[int(rng.integers(len(labels)))]
+        human = [same] * n if number % 7 == 0 else rng.choice(labels, n).tolist()
+        judge = [same] * n if number % 5 == 0 else rng.choice(labels, n).tolist()
+        yield human, judge
+
+
+def test_false_reassurance_and_false_alarm_equal_sklearn_on_a_thousand_tables():
+    from sklearn.metrics import confusion_matrix
+
+    undefined = 0
+    for human, judge in _random_columns():
+        truth, said = ([v == "supports" for v in column] for column in (human, judge))
+        (neither, wrong), (missed, right) = confusion_matrix(truth, said, labels=[False, True])
+        for ours, above, below in (
+            (false_reassurance(human, judge), wrong, wrong + right), (false_alarm(human, judge), missed, missed + neither),
+        ):
+            if below == 0:
+                assert ours.value is None
+                assert ours.undefined
+                undefined += 1
+            else:
+                assert ours.value == pytest.approx(above / below)
+                assert (ours.hits, ours.n) == (above, below)
+                assert ours.low <= ours.value <= ours.high
+    assert undefined > 50
+
+
+def test_the_corrected_rate_equals_its_formula_on_a_thousand_tables():
+    defined = 0
+    for place, (human, judge) in enumerate(_random_columns()):
+        truth, said = ([v == "supports" for v in column] for column in (human, judge))
+        rest = [(place + i) % 3 == 0 for i in range(50)]
+        found = corrected_rate(rest, truth, said).corrected
+        if all(truth) or not any(truth):
+            assert found.value is None
+            continue
+        se = sum(t and s for t, s in zip(truth, said, strict=True)) / sum(truth)
+        sp = sum(not t and not s for t, s in zip(truth, said, strict=True)) / (len(truth) - sum(truth))
+        if se + sp <= 1:
+            assert "no better than chance" in found.undefined
+            continue
+        wanted = min(1.0, max(0.0, (sum(rest) / len(rest) + sp - 1) / (se + sp - 1)))
+        if found.value is None:
+            assert found.undefined
+            continue
+        assert found.value == pytest.approx(wanted)
+        assert 0 <= found.low <= found.value <= found.high <= 1
+        defined += 1
+    assert defined > 100
