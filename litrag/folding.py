@@ -60,25 +60,24 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+
 
 _ENTITY = re.compile(r"&(?:amp;)?(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _TAG = re.compile(
-    r"(?P<digit>(?<=\d)<sup>\s*(?P<power>[-−–+]?\d+)\s*</sup>)|</?(?:i|b|u|p|em|strong|sup|sub|br|span)\s*/?>",
-    re.IGNORECASE,
+    r"<(?:sup>\s*(?P<power>[-−–+]?\d+)\s*</sup>|/?(?:i|b|u|p|em|strong|sup|sub|br|span)\s*/?>)", re.IGNORECASE
 )
 _LINE_BREAK = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s*\n\s*(?=[^\W\d_])")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
 _THOUSANDS = re.compile(r"[1-9](?<![\w.,].)\d{0,2}(?:[,'’\u00a0\u2008\u2009\u202f]\d{3})+(?![\d])(?!,\d)")
 _PER_CENT = re.compile(r"[Pp](?<![^\W_].)[Ee][Rr][\s-]?[Cc][Ee][Nn][Tt](?![^\W_])")
 _CAPITAL_UNIT = re.compile(
-    r"(?:M|[npfμµum]M)(?![\w-])(?:(?<=\d.)|(?<=\d..)|(?<=\d\s..))|M(?=(?:W|Hz|V|Pa|eV|Bq|J)\b)(?:(?<=\d.)|(?<=\d\s.))"
+    r"M(?:(?<=\d.)|(?<=\d\s.))(?:(?![\w-])|(?=(?:W|Hz|V|Pa|eV|Bq|J)\b))"
+    r"|M(?![\w-])(?:(?<=\d[npfμµum].)|(?<=\d\s[npfμµum].))"
 )
 _STUCK_LABEL = re.compile(
-    r"(?:(?<![^\W_])|(?<=[a-z]))(?:Abstract|Aims?|Background|Conclusions?|Context|Data (?:Extraction|Sources?|Synthesis)|"
+    r"(?:Abstract|Aims?|Background|Conclusions?|Context|Data (?:Extraction|Sources?|Synthesis)|"
     r"Design|Discussion|Exposures?|Findings?|Funding|Importance|Interpretation|Interventions?|Introduction|"
-    r"(?:Main )?Outcome Measures?|Main Outcomes?(?: and Measures)?|Measurements?|Measures|Methods?|Objectives?|"
+    r"Outcome Measures?|Main Outcome(?: Measures?|s?(?: and Measures)?)|Measurements?|Measures|Methods?|Objectives?|"
     r"Participants|Patients|Purpose|Rationale|Relevance|Results?|Setting|Subjects|Significance)"
     r"(?=[A-Z][a-z]|A [a-z])"
 )
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
-_CAMEL = re.compile(r"[a-z][A-Z]")
 _UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _POWER_OF_TEN = re.compile(r" ?10[\^⁰¹²³⁴-⁹⁻]")
@@ -345,21 +344,21 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _untag(match: re.Match[str]) -> str:
-    return "^" + _plain(match["power"]) if match["power"] else ""
-
-
-def _has_camel(text: str) -> bool:
-    return _CAMEL.search(text) is not None
+    power = match["power"]
+    if not power:
+        return ""
+    return ("^" if match.string[match.start() - 1:match.start()].isdigit() else "") + _plain(power)
 
 
 def _capital_unit(match: re.Match[str]) -> str:
     """A unit in which a capital M says something: molar, mega."""
-    after = match.string[match.end():match.end() + 1]
-    return "mega" if after.isalpha() else f"{match.group()[:-1]}molar"
+    return "mega" if match.string[match.end():match.end() + 1].isalpha() else "molar"
 
 
 def _apart(match: re.Match[str]) -> str:
-    return f" {match.group()} "
+    """A label between spaces, unless it ends a word of its own."""
+    before = match.string[match.start() - 1:match.start()]
+    return match.group() if before.isalnum() and not "a" <= before <= "z" else f" {match.group()} "
 
 
 _Fold = tuple[Callable[[str], bool], re.Pattern[str], Replace]
@@ -373,4 +372,4 @@ _STEPS: tuple[_Fold, ...] = (
     (lambda text: "M" in text, _CAPITAL_UNIT, _capital_unit),
     (lambda text: "*" in text, _TIMES, lambda match: " x "),
 )
-_STEPS_WITH_LABELS = (*_STEPS, (_has_camel, _STUCK_LABEL, _apart))
+_STEPS_WITH_LABELS = (*_STEPS, (lambda text: True, _STUCK_LABEL, _apart))
