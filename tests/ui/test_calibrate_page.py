@@ -1,18 +1,21 @@
 """The Calibrate page by Streamlit's own test runner: every state of it, without a browser."""
 
+import re
 from html import unescape
 
 import pytest
-from fakes.labelled import ErringJudge, import_labels
+from fakes.labelled import COLUMNS, ErringJudge, import_labels, rows
 from streamlit.testing.v1 import AppTest
 
 from litrag.calibration import JudgeKey
 from litrag.calibration_html import items_html
+from litrag.calibration_report import as_html, as_markdown
 from litrag.config import PROJECT
+from litrag.foreign_labels import Mapped, import_foreign
 from litrag.labels import Kind
 from litrag.models import Verdict
 from litrag.profiles import open_history
-from litrag.recalibration import labelled_items, rescore
+from litrag.recalibration import calibration_of, labelled_items, rescore
 from litrag.reviews import Action, open_store
 from litrag.ui.shell import workbench
 
@@ -154,3 +157,16 @@ def test_a_revised_label_shows_in_the_anchoring_report(labelled):
     shown = press(page(), "Calibrate")
     agreed = int(item.judgement_of(ERRING).verdict is item.labels[0].blind_verdict)
     assert f"After seeing the verdict, reviewers agreed with the judge in {agreed} of 1" in words(shown)
+
+
+def test_labels_of_one_kind_leave_kappa_undefined_with_n_and_no_nan_on_the_page_or_in_the_report(store):
+    supported = [row for row in rows(18) if row.cells["label"] == Verdict.SUPPORTS]
+    import_foreign(store, supported, Mapped(columns=COLUMNS, blind=True))
+    rescore(store, ErringJudge(always=Verdict.SUPPORTS))
+    shown = press(page(), "Calibrate")
+    assert len(supported) == 12
+    assert "undefined (only one label used), n = 12" in words(shown)
+    assert "12 of 12 (" in words(shown)
+    found = calibration_of(open_history(), open_history().in_force()[0])
+    for text in (words(shown), as_html(found), as_markdown(found), found.model_dump_json()):
+        assert not re.search(r"\bnan\b", text, flags=re.IGNORECASE)
