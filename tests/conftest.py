@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,7 +26,10 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.setenv("LITRAG_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
+    main = sys.modules["__main__"]
     yield
+    # Streamlit's tests of pages put their script in its place, which processes started later would then import.
+    sys.modules["__main__"] = main
     settings.cache_clear()
 
 
