@@ -105,7 +105,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(BROWSER_FLAGS))
         with serving(home) as url:
             for name in wanted:
-                page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme="light")
+                page = browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="light")
                 page.set_default_timeout(600_000)
                 PICTURES[name](page, url)
                 save(page, IMAGES / f"{name}.png")
