@@ -23,6 +23,7 @@ from litrag.models import AuditedAnswer, AuditedClaim, Draft, Hit, Judge, Record
 from litrag.observability import observed
 from litrag.reading import read_answer
 from litrag.reanchor import find_better_sources
+from litrag.status import of_cited, without_retracted
 
 #: Longest question that is taken; longer ones are pasted by mistake.
 MAX_QUESTION = 2000
@@ -57,7 +58,7 @@ def ask(
     judge = judge or open_judge()
     clock = _Clock()
     report("retrieving", 0, 1)
-    hits = index.hits(question, settings().passages)
+    hits, left_out = without_retracted(index.hits(question, settings().passages), index.records)
     clock.lap("retrieving")
     report("writing", 0, 1)
     draft = generator.generate(question, hits, index.records)
@@ -73,7 +74,7 @@ def ask(
         run_id=_new_id(), kind="ask", question=question, claims=_numbered(claims, sources), sources=sources,
         abstention=draft.abstention, generator=generator.generator_id,
         judge=judge.judge_id, judge_version=_version(claims), corpus=index.name, corpus_hash=index.corpus_hash,
-        seconds=clock.laps, cost_usd=_cost(claims, draft), notes=draft.notes,
+        seconds=clock.laps, cost_usd=_cost(claims, draft), notes=(*left_out, *draft.notes),
     )
 
 
@@ -115,7 +116,7 @@ def verify(
         run_id=_new_id(), kind="verify", question=question, claims=_numbered(claims, sources), sources=sources,
         judge=judge.judge_id, judge_version=_version(claims),
         corpus=index.name, corpus_hash=index.corpus_hash, seconds=clock.laps, cost_usd=_cost(claims, None),
-        notes=tuple(notes),
+        notes=(*of_cited((c.record_id for claim in claims for c in claim.citations), index.records), *notes),
     )
 
 

@@ -8,10 +8,10 @@ comment says nothing of either. The types and link names are those of the PubMed
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from litrag.models import Notice, Record
+from litrag.models import Hit, Notice, Record
 
 #: Every kind of notice in words, gravest first. The first group speaks against using a record as evidence.
 KINDS = {
@@ -103,6 +103,35 @@ def _from_title(title: str) -> Notice | None:
         what = notice["what"] or notice["named"]
         return Notice(kind=_NOTICE_TITLES[what.lower()], note="said by the title only")
     return None
+
+
+def without_retracted(hits: Sequence[Hit], records: Mapping[str, Record]) -> tuple[list[Hit], tuple[str, ...]]:
+    """The hits that may be used to answer, and a sentence for each retracted or withdrawn record among the others."""
+    used = [hit for hit in hits if not records[hit.passage.record_id].retracted]
+    left_out = dict.fromkeys(hit.passage.record_id for hit in hits if records[hit.passage.record_id].retracted)
+    return used, tuple(
+        f"{_named(records[one])} was among the best matches but {_fate(records[one])}; it was not used." for one in left_out)
+
+
+def of_cited(record_ids: Iterable[str], records: Mapping[str, Record]) -> tuple[str, ...]:
+    """A sentence for each cited record that is retracted, withdrawn or under an expression of concern."""
+    found = (records[one] for one in dict.fromkeys(record_ids) if one in records)
+    return tuple(f"The text cites {_named(record)}, which {_fate(record)}." for record in found if _fate(record))
+
+
+def _named(record: Record) -> str:
+    return f"{record.name} (PMID {record.pmid})" if record.pmid else record.name
+
+
+def _fate(record: Record) -> str:
+    """What speaks against using the record, gravest first; empty when nothing does."""
+    words = {"retracted": "is retracted", "withdrawn": "is withdrawn", "concern": "is under an expression of concern"}
+    for kind, fate in words.items():
+        found = [notice for notice in record.notices if notice.kind == kind]
+        if found:
+            pmids = ", ".join(notice.pmid for notice in found if notice.pmid)
+            return f"{fate} (notice: PMID {pmids})" if pmids else fate
+    return ""
 
 
 def is_notice(record: Record) -> bool:

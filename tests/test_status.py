@@ -1,8 +1,11 @@
 """What became of a paper: from types, from links in both directions, from the title alone, and never from elsewhere."""
 
 import pytest
+from fakes.embeddings import WordEmbeddings
 
+from litrag.index import build_index
 from litrag.models import Notice, Record
+from litrag.pipeline import ask, verify
 from litrag.status import KINDS, Link, are_versions, is_notice, notices
 
 MATRIX = [
@@ -67,3 +70,30 @@ def test_versions_point_at_each_other_in_either_direction():
     assert are_versions(trial, notice)
     assert are_versions(notice, trial)
     assert not are_versions(trial, other)
+
+
+# --- retracted sources in answers
+TEXT = "Warm milk before bed lengthened sleep by 31 minutes in nurses on night shift."
+
+
+@pytest.fixture
+def index(tmp_path):
+    retracted = (Notice(kind="retracted", pmid="99"),)
+    records = [
+        Record(record_id="10", pmid="10", title="Warm milk in nurses", authors=("Lind B",), year=2019, text=TEXT, notices=retracted),
+        Record(record_id="11", pmid="11", title="Milk in nurses",
+               text="Warm milk lengthened sleep by 3 minutes in nurses on night shift."),
+    ]
+    return build_index(records, tmp_path / "i", embeddings=WordEmbeddings())
+
+
+def test_a_retracted_source_is_not_used_to_answer_and_is_named(index, judge):
+    answer = ask("Does warm milk lengthen sleep in nurses on night shift?", index=index, judge=judge)
+    assert {c.record_id for claim in answer.claims for c in claim.citations} <= {"11"}
+    assert [note for note in answer.notes if "PMID 10" in note and "retracted" in note and "PMID 99" in note]
+
+
+def test_verifying_a_text_that_cites_a_retracted_source_says_so_first(index, judge):
+    answer = verify(f"{TEXT[:-1]} (PMID 10). Milk helped by 3 minutes (PMID 11).", index=index, judge=judge)
+    assert answer.notes[0] == "The text cites Lind 2019 (PMID 10), which is retracted (notice: PMID 99)."
+    assert not any("PMID 11" in note for note in answer.notes)
