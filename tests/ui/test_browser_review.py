@@ -20,7 +20,7 @@ class Screen:
 
     def __init__(self, app, browser, item_id, reviewer):
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
-        self.context.set_default_timeout(60_000)
+        self.context.set_default_timeout(120_000)
         self.page = self.context.new_page()
         self.frames, self.errors = [], []
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._keep))
