@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from litrag.checks import check_claim
+from litrag.checks import agrees, check_claim
 from litrag.checks.case import content
 from litrag.config import settings
 from litrag.discourse import is_aim
@@ -29,6 +29,9 @@ CLASSES = (Verdict.SUPPORTS, Verdict.PARTIAL, Verdict.CONTRADICTS, Verdict.NOT_F
 
 #: Below this probability a verdict is offered to escalation and review as unsure.
 UNSURE_BELOW = 0.6
+
+#: Share of the model's belief in a contradiction that stands where code found figures or direction to agree.
+CONTRADICTION_KEPT = 0.1
 
 Pair = tuple[str, str | Passage, str | None]
 
@@ -45,7 +48,8 @@ class Entailment(Protocol):
 def open_judge(spec: str | None = None) -> Judge:
     """`local`, `checks` (code only), `hf:<id or path>`, or `<provider>:<model>` for an LLM.
 
-    Its judgements carry the calibration profile that is in force for it, if there is one. Raises InputError for any other name and ModelUnavailableError when the judge's model can't be loaded.
+    Its judgements carry the calibration profile that is in force for it, if there is one. Raises InputError for any
+    other name and ModelUnavailableError when the judge's model can't be loaded.
     """
     from litrag.profiles import calibrated
 
@@ -101,7 +105,7 @@ class LocalJudge:
         if open_cases:
             rows = self._model.predict([(case.claim, case.window) for case in open_cases])
             for case, row in zip(open_cases, rows, strict=True):
-                case.decided = _combine(row, case.findings, case.spans)
+                case.decided = _combine(_weighed(row) if case.agrees else row, case.findings, case.spans)
         seconds = (perf_counter() - started) / max(1, len(pairs))
         label = {"judge": self._judge_id, "model": self._model.model_id, "version": self.version, "seconds": seconds}
         return [case.decided.model_copy(update=label) for case in cases if case.decided is not None]
@@ -119,8 +123,9 @@ class LocalJudge:
                 verdict=Verdict.NOT_FOUND, confidence=0.9, rationale="the source only states aims here, no finding",
             ))
         findings = tuple(check_claim(claim, text)) if self._use_checks else ()
+        agree = self._use_checks and not findings and agrees(claim, text)
         window = " ".join(text[start:end] for start, end in spans)
-        return Case(claim, window=window, spans=spans, findings=findings)
+        return Case(claim, window=window, spans=spans, findings=findings, agrees=agree)
 
 
 class Case:
@@ -128,9 +133,10 @@ class Case:
 
     def __init__(
         self, claim: str, *, window: str = "", spans: tuple[Span, ...] = (), findings: tuple[Finding, ...] = (),
-        decided: Judgement | None = None,
+        agrees: bool = False, decided: Judgement | None = None,
     ) -> None:
         self.claim, self.window, self.spans, self.findings, self.decided = claim, window, spans, findings, decided
+        self.agrees = agrees
 
 
 def deciding_spans(claim: str, text: str, quote: str | None = None) -> tuple[Span, ...]:
@@ -175,17 +181,28 @@ def _sentence_around(text: str, span: Span) -> str:
     return text[start : stop + 1 if stop >= 0 else len(text)]
 
 
+def _weighed(row: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The model's probabilities where code found the claim's figures, or its direction, to be the source's own.
+
+    A small model can't compare figures and arms and calls many of them contradictions; what it takes for one here is
+    mostly support. It keeps the rest of its say: silence and overreach are not settled by figures.
+    """
+    weighed = row.copy()
+    supports, contradicts = CLASSES.index(Verdict.SUPPORTS), CLASSES.index(Verdict.CONTRADICTS)
+    weighed[supports] += (1 - CONTRADICTION_KEPT) * row[contradicts]
+    weighed[contradicts] *= CONTRADICTION_KEPT
+    return weighed
+
+
 def _combine(row: NDArray[np.float32], findings: tuple[Finding, ...], spans: tuple[Span, ...]) -> Judgement:
     """What code established bounds what the model may say; the gravest finding comes first."""
     probabilities = dict(zip(CLASSES, (float(p) for p in row), strict=True))
     best = max(CLASSES, key=lambda verdict: probabilities[verdict])
     verdict, confidence = best, probabilities[best]
     gravest = findings[0] if findings else None
-    if gravest is not None:
-        if gravest.verdict is Verdict.CONTRADICTS:
-            verdict, confidence = Verdict.CONTRADICTS, max(0.9, probabilities[Verdict.CONTRADICTS])
-        elif best is Verdict.SUPPORTS or (best is Verdict.PARTIAL and gravest.verdict is Verdict.NOT_FOUND):
-            verdict, confidence = gravest.verdict, max(0.75, 1.0 - probabilities[Verdict.SUPPORTS])
+    if gravest is not None and (forced := _forced(gravest, best, confidence)):
+        verdict = forced
+        confidence = max(0.9 if forced is Verdict.CONTRADICTS else 0.75, 1.0 - probabilities[Verdict.SUPPORTS])
     reasons = [finding.message for finding in findings]
     marked = tuple(f.source_span for f in findings if f.source_span is not None)
     return Judgement(
@@ -193,6 +210,21 @@ def _combine(row: NDArray[np.float32], findings: tuple[Finding, ...], spans: tup
         rationale="; ".join(reasons) if reasons else _IN_WORDS[verdict],
         unsure=confidence < UNSURE_BELOW,
     )
+
+
+#: What the source never names it can't contradict.
+_ABSENT = frozenset({"population", "drug", "outcome"})
+#: Belief in a contradiction below which the model yields to code that found the claim partly right.
+_SURE = 0.8
+
+
+def _forced(gravest: Finding, best: Verdict, confidence: float) -> Verdict | None:
+    """The verdict that code's gravest finding forces upon the model's; None where the model's stands."""
+    if gravest.verdict is Verdict.CONTRADICTS or best is Verdict.SUPPORTS:
+        return gravest.verdict
+    if gravest.verdict is Verdict.NOT_FOUND:
+        return Verdict.NOT_FOUND if best is Verdict.PARTIAL or gravest.kind in _ABSENT else None
+    return Verdict.PARTIAL if best is Verdict.CONTRADICTS and confidence < _SURE else None
 
 
 _IN_WORDS = {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from litrag.checks import check_claim
+from litrag.checks import agrees, check_claim
 from litrag.config import PROJECT
 from litrag.models import Verdict
 from litrag.sentences import split
@@ -169,3 +169,50 @@ def test_a_ratio_below_one_for_survival_is_no_loss_of_survival():
 def test_an_interval_that_may_be_a_ratios_is_not_read_as_a_difference():
     text = "Response did not depend on the paper used for the questionnaire (0.59, 95% CI 0.33 to 1.05)."
     assert _first("There was no significant difference in response between the papers of the questionnaire.", text) is None
+
+
+COMPARED = (
+    "Postoperative pain was significantly lower in the ketamine group than in the saline group (P=0.01). "
+    "There was no significant difference in nausea between the groups. Rescue analgesia was needed by fewer patients."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("There was no significant difference in postoperative pain between ketamine and saline.", "significance"),
+        ("Ketamine significantly increased postoperative pain compared with saline.", "direction"),
+        ("Saline significantly decreased postoperative pain compared with ketamine.", "direction"),
+        ("Ketamine significantly reduced nausea compared with saline.", "significance"),
+    ],
+)
+def test_a_comparison_is_held_against_what_the_source_says_of_that_outcome(claim, kind):
+    assert _first(claim, COMPARED) == (kind, Verdict.CONTRADICTS)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Ketamine significantly decreased postoperative pain compared with saline.",
+        "Saline significantly increased postoperative pain compared with ketamine.",
+        "There was no significant difference in nausea between ketamine and saline.",
+    ],
+)
+def test_a_comparison_that_the_source_makes_raises_nothing(claim):
+    assert _first(claim, COMPARED) is None
+
+
+def test_an_effect_on_something_that_the_source_never_names_is_not_in_it():
+    finding = check_claim("Semaglutide slowed the decline of memory.", WEIGHT)[0]
+    assert (finding.kind, finding.verdict) == ("outcome", Verdict.NOT_FOUND)
+    assert "memory" in finding.message
+
+
+def test_figures_agree_only_where_a_result_of_the_claim_stands_on_the_same_matter():
+    assert agrees("86.4% of the semaglutide group lost at least 5% of body weight.", WEIGHT)
+    assert not agrees("At week 68, semaglutide had no effect on mood.", WEIGHT)
+
+
+def test_a_direction_agrees_when_the_source_says_the_same_of_the_same_treatment():
+    assert agrees("Retinopathy complications were more frequent with semaglutide.", EYES)
+    assert not agrees("Retinopathy complications were less frequent with semaglutide.", EYES)

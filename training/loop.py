@@ -31,7 +31,7 @@ class Plan:
     tokens_per_batch: int = 1536
     rows_per_batch: int = 32
     seed: int = 13
-    minutes_between_checkpoints: float = 5.0
+    minutes_between_checkpoints: float = 3.0
     threads: int = 2
     #: Matrix products in bfloat16; weights, optimizer and evaluation stay in single precision.
     brain_floats: bool = torch.cpu._is_amx_tile_supported()
@@ -199,6 +199,7 @@ class Run:
         if scores["mean"] > self.best:
             self.best = scores["mean"]
             _save(self.network.state_dict(), self.folder / "best.pt")
+        _save(self.network.state_dict(), self.folder / f"step-{self.step}.pt")
         state = {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
         _save({**state, "step": self.step, "best": self.best}, self.folder / "checkpoint.pt")
         line = {"step": self.step, "of": len(self.batches), "loss": round(loss, 4)}

@@ -19,14 +19,22 @@ from litrag.checks.design import (
     check_overreach,
     check_poles,
 )
-from litrag.checks.effects import check_direction, check_signed_change, check_significance, check_superiority
-from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading
+from litrag.checks.effects import (
+    check_direction,
+    check_signed_change,
+    check_significance,
+    check_superiority,
+    direction_agrees,
+)
+from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading, figures_agree
+from litrag.checks.outcomes import check_outcome_named, check_stated_outcome
 from litrag.models import Finding, Verdict
 
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
-    check_direction, check_signed_change, check_significance, check_superiority,
-    check_poles, check_endpoint_rank, check_none, check_groups, check_group_comparison, check_drugs, check_overreach,
+    check_direction, check_stated_outcome, check_signed_change, check_significance, check_superiority,
+    check_poles, check_endpoint_rank, check_none, check_groups, check_group_comparison,
+    check_drugs, check_outcome_named, check_overreach,
 )
 
 _OF_OUTCOMES = frozenset({"direction", "significance"})
@@ -37,10 +45,19 @@ def check_claim(claim: str, text: str) -> list[Finding]:
     """All findings against a claim, the gravest first; empty when code sees nothing wrong."""
     case = open_case(claim, text)
     unique = {(finding.kind, finding.message): finding for check in CHECKS for finding in check(case)}
-    if any(finding.verdict is Verdict.NOT_FOUND and finding.kind == "population" for finding in unique.values()):
+    if any(finding.verdict is Verdict.NOT_FOUND and finding.kind in ("population", "outcome") for finding in unique.values()):
         # What the source never mentions it can't contradict: its effects are on something else.
         unique = {key: finding for key, finding in unique.items() if finding.kind not in _OF_OUTCOMES}
     return sorted(unique.values(), key=lambda finding: _GRAVITY[finding.verdict])
 
 
-__all__ = ["CHECKS", "check_claim"]
+def agrees(claim: str, text: str) -> bool:
+    """Whether code finds the claim's figures, or its direction, to be the source's own on the same matter.
+
+    It is no verdict: a claim without findings whose figures agree may still say more than the source does.
+    """
+    case = open_case(claim, text)
+    return figures_agree(case) or direction_agrees(case)
+
+
+__all__ = ["CHECKS", "agrees", "check_claim"]

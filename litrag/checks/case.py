@@ -123,14 +123,14 @@ def _parts(word: str) -> list[str]:
 
 
 #: Words of drug classes name an arm, not an outcome.
-_CLASS_WORDS = frozenset(stem(word) for word in ("receptor", "agonists", "inhibitors", "blockers", "analogues", "glp-1", "glp"))
+CLASS_WORDS = frozenset(stem(word) for word in ("receptor", "agonists", "inhibitors", "blockers", "analogues", "glp-1", "glp"))
 
 
 def open_case(claim: str, text: str) -> Case:
     """Lay a claim beside a source text."""
     units = units_of(text)
     words = content(claim)
-    arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"} | _CLASS_WORDS
+    arms = frozenset(stem(m.name) for m in arm_mentions(claim)) | {"placebo", "control", "oral", "subcutan"} | CLASS_WORDS
     weight = {
         w: (math.log(1 + len(units) / (1 + sum(w in unit.words for unit in units))) + 0.2) * (0.2 if w in arms else 1.0)
         for w in words

@@ -109,12 +109,17 @@ def _unit_direction(unit: Unit, case: Case, treatment: str | None) -> tuple[str,
 _GOOD_EVENT = re.compile(r"\b(?:surviv\w+|remission|recover\w*|respon[ds]\w*|cure[ds]?|healing|success\w*)\b", re.I)
 
 
+_BETWEEN_ARMS = re.compile(r"\bthan\b|\bcompared\b|\bversus\b|\bvs\b|\brelative to\b", re.I)
+
+
 def check_direction(case: Case) -> Iterable[Finding]:
     """The claim must not say more where the source, on the same outcome, says less."""
     treatment = _treatment(case)
     claimed = _treatment_direction(case.claim, treatment)
     if claimed not in ("up", "down") or (treatment and treatment not in {m.name for m in arm_mentions(case.text)}):
         return
+    if treatment is None and _BETWEEN_ARMS.search(case.claim):
+        return  # which arm a sentence speaks for is read by `outcomes` where the arms have no known names
     found = case.best(lambda unit: _unit_direction(unit, case, treatment) is not None)
     overall = case.best()
     if found is None or overall is None or found[1] < 0.5 or found[1] < overall[1] - 0.15:
@@ -128,6 +133,21 @@ def check_direction(case: Case) -> Iterable[Finding]:
         kind="direction", verdict=Verdict.CONTRADICTS, claim_span=word.span() if word else None, source_span=given[1],
         message=f"the claim says “{word[0] if word else said}”, the source {given[2]}",
     )
+
+
+def direction_agrees(case: Case) -> bool:
+    """Whether the claim says more, or less, of a named treatment and the source says the same of it on that matter."""
+    treatment = _treatment(case)
+    claimed = _treatment_direction(case.claim, treatment)
+    if claimed not in ("up", "down") or treatment not in {m.name for m in arm_mentions(case.text)}:
+        return False
+    found = case.best()
+    given = _unit_direction(found[0], case, treatment) if found is not None and found[1] >= _SAME_MATTER else None
+    return given is not None and given[0] == claimed
+
+
+#: How much of the claim a clause must cover for its direction to speak for the claim.
+_SAME_MATTER = 0.6
 
 
 def check_signed_change(case: Case) -> Iterable[Finding]:

@@ -17,6 +17,8 @@ _GLOBAL = frozenset({"mg", "ug", "phase", "site", "country", "trial"})
 _COUNTS = frozenset({"people", "event", "death", "plain"})
 #: How much of the claim a clause must cover before its figure counts as the claimed one's rival.
 _SAME_PLACE = 0.4
+#: The same, for figures that agree: less is asked where nothing speaks against the claim.
+_NEAR = 0.3
 
 
 def equal(claimed: float, decimals: int, given: float) -> bool:
@@ -93,6 +95,19 @@ def check_figures(case: Case) -> Iterable[Finding]:
             kind=_finding_kind(figure), message=message, claim_span=figure.span,
             verdict=Verdict.CONTRADICTS if rival else Verdict.NOT_FOUND, source_span=rival.span if rival else None,
         )
+
+
+def figures_agree(case: Case) -> bool:
+    """Whether the claim gives a result in figures and the source gives all its figures, in a clause on the same matter."""
+    claimed = [f for f in figures(case.claim) if f.kind != "p"]
+    results = [f for f in claimed if not f.is_time and f.kind not in ("mg", "ug") and f.comparator != "at_least"]
+    source = figures(case.text)
+    found = case.best()
+    return (
+        found is not None and found[1] >= _NEAR
+        and any(same(figure, f) and inside(f.span, found[0].sentence) for figure in results for f in source)
+        and all(any(same(figure, f) for f in source) or derived(figure, case) for figure in claimed)
+    )
 
 
 def _finding_kind(figure: Figure) -> str:
