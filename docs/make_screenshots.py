@@ -80,12 +80,12 @@ PICTURES: dict[str, Callable[[Page, str], None]] = {"ask": ask, "verify": verify
 
 
 def save(page: Page, path: Path) -> None:
-    """Write what the window shows as a PNG of few colours; ValueError when it is too large for a README."""
+    """Write what the window shows as a compact PNG; ValueError when it is too large for a README."""
     page.mouse.move(4, 400)
     page.wait_for_timeout(1500)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.quantize(192, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.save(path, optimize=True)
     size = path.stat().st_size
     if size > LARGEST:
         raise ValueError(f"{path} has {size:,} bytes; {LARGEST:,} are the most that a README should load")
