@@ -43,6 +43,9 @@ SAME = [
     ("brackets of another form", "[95% CI]", "(95% CI)"),
     ("fractions", "½ of them", "1/2 of them"),
     ("a section label stuck to its first word", "ResultsOf ten patients", "Results Of ten patients"),
+    ("micro in capitals", "5 µmol/L", "5 ΜMOL/L"),
+    ("Markdown after a hyphen", "T1-*weighted* and **protein**-1β", "T1-weighted and protein-1β"),
+    ("a space of any kind before a number", "0.94;\r\n  0.81", "0.94; 0.81"),
     ("Markdown", "the **main** __result__", "the main result"),
 ]
 
@@ -170,6 +173,11 @@ def test_what_stands_before_moves_a_place_by_its_length(before, text):
 
 def test_the_tokens_of_a_text_without_its_places():
     assert fold_tokens("Relapse: 9 % (P < .05)") == ["relapse", "9", "%", "(", "p", "<", "0.05", ")"]
+
+
+@pytest.mark.parametrize("text", ["44 patients (M/F: 41/3)", "metastases (5 SLM)", "3 M-mode scans"])
+def test_a_capital_m_is_a_unit_only_right_after_a_number(text):
+    assert not any("molar" in token or "mega" in token for token in Folded(text).tokens)
 
 
 def test_an_empty_text_has_no_tokens():
