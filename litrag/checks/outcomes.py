@@ -142,9 +142,10 @@ def _side(text: str, claim: Stated) -> int:
 #: Words that name no outcome, however a claim is put.
 _NO_OUTCOME = frozenset(
     stem(word) for word in
-    """arm arms number set against every person people half third quarter twenty roughly nearly placebo control oral
-    subcutaneous number share risk chance likely kept new published cause causes proves effect down under above below first just twice many better outdid
-    outperformed outperforms beat beats exceeded exceeds""".split()
+    """arm arms number set against every person people half third quarter twenty roughly nearly placebo
+    control oral subcutaneous number share risk chance likely kept new published cause causes proves
+    effect down under above below first just twice many better outdid outperformed outperforms beat beats
+    exceeded exceeds""".split()
 )
 #: Words that say how, not what: adverbs and verb forms.
 _HOW = re.compile(r"(?:ly|ed|ing)$|^[a-z]{1,3}$")
