@@ -8,11 +8,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from litrag.config import SAMPLE_CORPUS, settings
 from litrag.index import Index, build_index
 from litrag.ingest import read_records
 from litrag.models import Judgement, Passage, Record, Verdict
+
+# How fast a busy machine draws and runs an example says nothing about the code.
+hypothesis_settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)
