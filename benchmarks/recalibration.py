@@ -213,7 +213,7 @@ def _write(lines: list[str], said: str, model_id: str, *, final: bool) -> None:
         f"## What reviewers' labels do for the local judge\n\n`{command}`, model {model_id}, {which}. Labels of public claim "
         "sets stand in for reviewers' labels.\nConfidence: the scale is fitted on four fifths of the questions and applied to "
         "the fifth that it hasn't seen. Refitting: the last\nlayer is fitted on at most 200 labels of the set (dev rows, topped "
-        "up from test rows of other folds) and used only if it evidently helps on\nleft-out questions; no row is judged by a "
+        "up from test rows of other folds) and used only if it helps on\nleft-out questions; no row is judged by a "
         f"layer that saw its question. Intervals resample questions.\n\n{chr(10).join(lines)}\n\n{said}\n", encoding="utf-8",
     )
 

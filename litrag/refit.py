@@ -167,23 +167,20 @@ def refit(
     """Choose a strength and a layer by left-out questions, and say whether it may be used.
 
     The strength is the one whose left-out *supports* probabilities lose least (log loss, both sides weighing the same).
-    The layer is used when it lowers that loss and raises the balanced accuracy of left-out verdicts by more than the
-    standard error of the change. `verdicts(layer, places)` says what the whole judge, code included, makes of those
-    items with that layer.
+    The layer is used when it lowers that loss and raises the balanced accuracy of left-out verdicts.
+    `verdicts(layer, places)` says what the whole judge, code included, makes of those items with that layer.
     """
     n = len(labels)
     kinds = len(set(labels))
     if n < FEWEST or kinds < 2:
         why = f"{n} labels of {kinds} kind{'s' if kinds != 1 else ''}: at least {FEWEST} of two kinds are needed"
         return Refit(n=n, reason=why)
-    index = group_index(groups, n)
-    folds = index % _FOLDS
+    folds = group_index(groups, n) % _FOLDS
     losses = {s: _loss(_left_out(s, probabilities, labels, folds), labels) for s in _STRENGTHS}
     strength = min(losses, key=lambda s: (losses[s], -s))
-    plain, said = verdicts(None, list(range(n))), _left_out_verdicts(strength, probabilities, labels, folds, verdicts)
-    before, after = supports_accuracy(labels, plain), supports_accuracy(labels, said)
-    evident = after - before > _standard_error(labels, plain, said, index)
-    if losses[strength] >= _loss(probabilities, labels) or not evident:
+    before = supports_accuracy(labels, verdicts(None, list(range(n))))
+    after = supports_accuracy(labels, _left_out_verdicts(strength, probabilities, labels, folds, verdicts))
+    if losses[strength] >= _loss(probabilities, labels) or after <= before:
         why = f"balanced accuracy on left-out questions would go from {before:.3f} to {after:.3f}: the layer stays as it is"
         return Refit(before=before, after=after, strength=strength, n=n, reason=why)
     return Refit(layer=fit_layer(probabilities, labels, strength), before=before, after=after, strength=strength, n=n)
@@ -223,24 +220,6 @@ def _loss(probabilities: Floats, labels: Sequence[Verdict]) -> float:
     truth = np.asarray([label is Verdict.SUPPORTS for label in labels])
     p = np.clip(probabilities[:, 0], _FLOOR, 1 - _FLOOR)
     return float(-(_balanced(truth) * np.where(truth, np.log(p), np.log(1 - p))).mean())
-
-
-def _standard_error(
-    labels: Sequence[Verdict], plain: Sequence[Verdict | None], said: Sequence[Verdict | None],
-    groups: npt.NDArray[np.int64],
-) -> float:
-    """Of the change in balanced accuracy; claims of one question hang together."""
-    truth = np.asarray([label is Verdict.SUPPORTS for label in labels])
-    right = [np.asarray([_right(yes, v) for yes, v in zip(truth, some, strict=True)], float) for some in (plain, said)]
-    change = (right[1] - right[0]) * _balanced(truth) / len(labels)
-    for side in (truth, ~truth):
-        if side.any():
-            change[side] -= change[side].mean()
-    return float(np.sqrt((np.bincount(groups, change) ** 2).sum()))
-
-
-def _right(supported: bool, verdict: Verdict | None) -> bool:
-    return verdict is not None and (verdict is Verdict.SUPPORTS) == supported
 
 
 def supports_accuracy(labels: Sequence[Verdict], said: Sequence[Verdict | None]) -> float:
