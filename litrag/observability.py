@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import atexit
 import logging
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -24,6 +24,9 @@ P = ParamSpec("P")
 
 #: Events that wait for one sink at most; more are dropped and counted.
 WAITING = 1000
+
+#: Seconds between two looks of a sink's thread into its queue.
+PAUSE = 0.25
 
 #: Seconds that the end of the process waits for sinks; what isn't written by then is lost.
 LAST_WAIT = 2.0
@@ -92,14 +95,21 @@ class Sink(Protocol):
 
 # --- one queue and thread per sink
 class Lane:
-    """A sink behind a bounded queue; `offer` never waits and never raises."""
+    """A sink behind a bounded queue; `offer` never waits, never raises and wakes nobody.
+
+    The sink's thread looks into the queue by itself a few times a second: waking it would hand it the interpreter at
+    once, in the middle of an answer.
+    """
 
     def __init__(self, name: str, open_sink: Callable[[], Sink], *, waiting: int = WAITING) -> None:
         self.name = name
         self._open = open_sink
-        self._queue: queue.Queue[Event | threading.Event | None] = queue.Queue(waiting)
+        self._most = waiting
+        self._queue: deque[Event | threading.Event] = deque()
         self._lock = threading.Lock()
         self._dropped = 0
+        self._hurry = threading.Event()
+        self._ending = False
         self._thread = threading.Thread(target=self._work, name=f"litrag-{name}", daemon=True)
         self._thread.start()
 
@@ -109,26 +119,22 @@ class Lane:
         return self._dropped
 
     def offer(self, event: Event) -> None:
-        try:
-            self._queue.put_nowait(event)
-        except queue.Full:
+        if len(self._queue) >= self._most:
             self._drop()
+        else:
+            self._queue.append(event)
 
     def flush(self, seconds: float) -> bool:
         """Wait until everything offered so far is written; False when that takes longer."""
         written = threading.Event()
-        try:
-            self._queue.put(written, timeout=seconds)
-        except queue.Full:
-            return False
+        self._queue.append(written)
+        self._hurry.set()
         return written.wait(seconds)
 
     def close(self, seconds: float) -> None:
         """Stop after what waits, or after `seconds`."""
-        try:
-            self._queue.put(None, timeout=seconds)
-        except queue.Full:
-            return
+        self._ending = True
+        self._hurry.set()
         self._thread.join(seconds)
 
     def _drop(self) -> None:
@@ -137,13 +143,17 @@ class Lane:
 
     def _work(self) -> None:
         sink = self._opened()
-        while (event := self._queue.get()) is not None:
-            if isinstance(event, threading.Event):
-                event.set()
-            elif sink is None:
-                self._drop()
-            else:
-                self._write(sink, event)
+        while not self._ending or self._queue:
+            self._hurry.wait(PAUSE)
+            self._hurry.clear()
+            while self._queue:
+                event = self._queue.popleft()
+                if isinstance(event, threading.Event):
+                    event.set()
+                elif sink is None:
+                    self._drop()
+                else:
+                    self._write(sink, event)
         if sink is not None:
             sink.close()
 
