@@ -45,8 +45,10 @@ def open_one(name, words):
 
 
 def test_an_import_accounts_for_every_record(tmp_path, words):
-    one = pubmed(tmp_path, "a.xml", ("11", "01", "Warm milk before sleep in nurses", "Sleep rose."), ("12", "01", "Tea", "No effect."))
-    two = ris(tmp_path, "b.ris", ("Warm milk before sleep in nurses", "Sleep rose.", "DO  - 10.1000/x\n"), ("Bare", "", ""), ("", "", ""))
+    one = pubmed(tmp_path, "a.xml", ("11", "01", "Warm milk before sleep in nurses", "Sleep rose."),
+                 ("12", "01", "Tea", "No effect."))
+    two = ris(tmp_path, "b.ris", ("Warm milk before sleep in nurses", "Sleep rose.", "DO  - 10.1000/x\n"),
+              ("Bare", "", ""), ("", "", ""))
     report = library.add("sleep", [one, two, one], embeddings=words)
     assert (report.read, report.loaded, report.unchanged, len(report.merges), len(report.lost)) == (6, 3, 2, 1, 1)
     assert report.read == report.loaded + len(report.updated) + report.unchanged + len(report.merges)
@@ -60,7 +62,8 @@ def test_an_import_accounts_for_every_record(tmp_path, words):
 
 
 def test_adding_embeds_only_what_is_new_and_shifts_nothing(tmp_path, words):
-    library.add("c", [pubmed(tmp_path, "a.xml", ("11", "01", "One", "First text."), ("12", "01", "Two", "Second text."))], embeddings=words)
+    library.add("c", [pubmed(tmp_path, "a.xml",
+        ("11", "01", "One", "First text."), ("12", "01", "Two", "Second text."))], embeddings=words)
     before = {p.passage_id: p.text for p in open_one("c", words).passages}
     words.embedded.clear()
     library.add("c", [pubmed(tmp_path, "b.xml", ("13", "01", "Three", "Third text."))], embeddings=words)
@@ -72,7 +75,8 @@ def test_adding_embeds_only_what_is_new_and_shifts_nothing(tmp_path, words):
 
 
 def test_a_later_revision_replaces_the_text_and_an_older_one_does_not(tmp_path, words):
-    library.add("c", [pubmed(tmp_path, "a.xml", ("11", "05", "One", "Relapse was 21%."), ("12", "01", "Two", "Other."))], embeddings=words)
+    library.add("c", [pubmed(tmp_path, "a.xml",
+        ("11", "05", "One", "Relapse was 21%."), ("12", "01", "Two", "Other."))], embeddings=words)
     old = {p.record_id: p.record_version for p in open_one("c", words).passages}
     report = library.add("c", [pubmed(tmp_path, "b.xml", ("11", "09", "One", "Relapse was 12%."))], embeddings=words)
     assert report.updated == ("11",)

@@ -50,7 +50,8 @@ def test_a_power_of_ten_stays_one(tmp_path):
 
 
 def test_markup_that_was_escaped_twice_is_read_as_markup():
-    assert tidy("p &lt; 0.05 in CD4&lt;sup&gt;+&lt;/sup&gt; cells &amp; 10&lt;sup&gt;4&lt;/sup&gt;") == "p < 0.05 in CD4⁺ cells & 10⁴"
+    escaped = "p &lt; 0.05 in CD4&lt;sup&gt;+&lt;/sup&gt; cells &amp; 10&lt;sup&gt;4&lt;/sup&gt;"
+    assert tidy(escaped) == "p < 0.05 in CD4⁺ cells & 10⁴"
 
 
 def test_formulas_are_written_on_one_line(tmp_path):
@@ -66,7 +67,10 @@ def test_ids_come_from_the_record_and_not_from_what_it_cites(tmp_path):
         "</ArticleId></ArticleIdList></Reference></ReferenceList><ArticleIdList><ArticleId IdType='pubmed'>8001</ArticleId>"
         "<ArticleId IdType='doi'>10.5555/own.1</ArticleId><ArticleId IdType='pmc'>PMC812345</ArticleId></ArticleIdList>"
     )
-    comments = '<CommentsCorrectionsList><CommentsCorrections RefType="CommentIn"><PMID>8009</PMID></CommentsCorrections></CommentsCorrectionsList>'
+    comments = (
+        '<CommentsCorrectionsList><CommentsCorrections RefType="CommentIn"><PMID>8009</PMID></CommentsCorrections>'
+        "</CommentsCorrectionsList>"
+    )
     report = read_records(written(tmp_path, "r.xml", article_set(
         article("8001", "<AbstractText>Own.</AbstractText>", more=comments, data=data),
         article("8002", "<AbstractText>Cited.</AbstractText>"))))
@@ -180,7 +184,8 @@ def test_a_book_record_names_chapter_and_book(tmp_path):
 def test_only_the_first_column_holds_a_tag(tmp_path):
     text = (
         "PMID- 7300\nTI  - Relapse in carriers.\nAB  - In carriers of the\n      QX1 - deleted form, 3 of 9 fell ill; with\n"
-        "      DP  - based care 1 of 9 did.\nAU  - Lind B\n\nPMID- 7301\nTI  - Second.\nRIN - J Milk. PMID: 7302\nPT  - Preprint\n"
+        "      DP  - based care 1 of 9 did.\nAU  - Lind B\n\nPMID- 7301\n"
+        "TI  - Second.\nRIN - J Milk. PMID: 7302\nPT  - Preprint\n"
     )
     one, two = read_records(written(tmp_path, "x.txt", text))
     assert one.text == "In carriers of the QX1 - deleted form, 3 of 9 fell ill; with DP - based care 1 of 9 did."
@@ -191,8 +196,10 @@ def test_only_the_first_column_holds_a_tag(tmp_path):
 # --- RIS
 def test_what_databases_print_between_records_is_skipped_and_counted(tmp_path):
     text = (
-        "\ufeffRecord #1 of 2\nProvider: Milk Press\n\nTY  - JOUR\nTI  - First\nAB  - Change was 4.1 (SD 2.0).\n   It was 3 in men.\n"
-        "ER  -\n\nC1  - Database: Milk\nSearch Strategy: milk AND sleep\n----\n2. \nTY  - JOUR\nTI  - Second\nN2  - None was seen.\n"
+        "\ufeffRecord #1 of 2\nProvider: Milk Press\n\nTY  - JOUR\nTI  - First\n"
+        "AB  - Change was 4.1 (SD 2.0).\n   It was 3 in men.\n"
+        "ER  -\n\nC1  - Database: Milk\nSearch Strategy: milk AND sleep\n----\n2. \n"
+        "TY  - JOUR\nTI  - Second\nN2  - None was seen.\n"
         "HR - 0.5 was the ratio.\nER  - \n"
     )
     report = read_records(written(tmp_path, "x.ris", text))
@@ -238,10 +245,12 @@ def test_an_identifier_that_cannot_be_one_is_left_out_and_named(tmp_path):
 # --- other formats
 JATS = """<article xmlns:xlink="http://www.w3.org/1999/xlink" article-type="research-article"><front><journal-meta><journal-id
  journal-id-type="nlm-ta">J Milk</journal-id></journal-meta><article-meta><article-id pub-id-type="pmid">7400</article-id>
-<article-id pub-id-type="pmc">812345</article-id><title-group><article-title>Milk<xref ref-type="fn">*</xref> at night</article-title>
-</title-group><contrib-group><contrib contrib-type="author"><name><surname>Lind</surname><given-names>Bo</given-names></name></contrib>
-</contrib-group><pub-date><year>2019</year></pub-date><abstract><sec><title>Results</title><p>Sleep rose.</p></sec></abstract>
-</article-meta></front><body><sec><title>Methods</title><p>We gave milk.</p><sec><title>Patients</title><p>Fifty nurses
+<article-id pub-id-type="pmc">812345</article-id>
+<title-group><article-title>Milk<xref ref-type="fn">*</xref> at night</article-title></title-group>
+<contrib-group><contrib contrib-type="author"><name><surname>Lind</surname><given-names>Bo</given-names></name>
+</contrib></contrib-group><pub-date><year>2019</year></pub-date>
+<abstract><sec><title>Results</title><p>Sleep rose.</p></sec></abstract></article-meta></front><body>
+<sec><title>Methods</title><p>We gave milk.</p><sec><title>Patients</title><p>Fifty nurses
  <xref ref-type="bibr">1</xref>.</p><table-wrap><table><tr><td>left out</td></tr></table></table-wrap></sec></sec></body>
 <back><ref-list><ref><article-title>Cited title</article-title></ref></ref-list></back></article>"""
 
@@ -254,16 +263,19 @@ def test_the_full_text_follows_the_abstract_in_sections(tmp_path):
         "7400", "PMC812345", "Milk at night", ("Lind B",), "J Milk", 2019)
 
 
-ENDNOTE = """<xml><records><record><ref-type name="Journal Article">17</ref-type><contributors><authors><author><style>Lind, Bo A.</style>
-</author></authors></contributors><titles><title><style>Dose of 10</style><style face="superscript">6</style><style> cells</style></title>
-</titles><abstract><style>It &amp; that.</style></abstract><accession-num>7500</accession-num><remote-database-provider>NLM
-</remote-database-provider><dates><year><style>2018</style></year></dates></record></records></xml>"""
+ENDNOTE = """<xml><records><record><ref-type name="Journal Article">17</ref-type><contributors><authors><author>
+<style>Lind, Bo A.</style></author></authors></contributors><titles><title><style>Dose of 10</style><style
+face="superscript">6</style><style> cells</style></title></titles>
+<abstract><style>It &amp; that.</style></abstract><accession-num>7500</accession-num>
+<remote-database-provider>NLM</remote-database-provider><dates><year><style>2018</style></year></dates></record></records></xml>"""
 BIOC_JSON = """{"documents": [{"id": "7600", "passages": [{"infons": {"type": "title"}, "offset": 0, "text": "Milk"},
  {"infons": {"type": "abstract"}, "offset": 5, "text": "It helps."}]}]}"""
-BIOC_XML = """<collection><source>PubMed</source><document><id>7600</id><passage><infon key="type">title</infon><text>Milk</text></passage>
+BIOC_XML = """<collection><source>PubMed</source><document><id>7600</id><passage><infon key="type">title</infon>
+<text>Milk</text></passage>
 <passage><infon key="type">abstract</infon><text>It helps.</text></passage></document></collection>"""
 REFER = "%0 Journal Article\n%A Lind, Bo\n%T Milk\n%X It helps.\n%D 2001\n"
-WOS = "FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nAU Lind, Bo\n   Okafor, A\nTI Milk at\n   night\nAB It helps.\nPM 7700\nPY 2003\nER\n\nEF\n"
+WOS = "FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\n" \
+    "AU Lind, Bo\n   Okafor, A\nTI Milk at\n   night\nAB It helps.\nPM 7700\nPY 2003\nER\n\nEF\n"
 REFWORKS = "RT Journal Article\nA1 Lind,Bo\nT1 Milk\nAB It helps.\nYR 2002\n"
 OVID = "<1. >\nVN  - Ovid Technologies\nAU  - Lind, Bo\nTI  - Milk. [Article]\nAB  - It helps.\nYR  - 2004\n"
 
@@ -286,9 +298,11 @@ def test_a_format_is_told_by_its_content(tmp_path, name, text, expected):
 
 @pytest.mark.parametrize(("text", "authors"), [
     ("Title;Abstract;Year;Authors\nMilk;It helps.;2001;\"Lind, Bo; Okafor, A\"\n", ("Lind B", "Okafor A")),
-    ("PMID,Title,Authors,Journal/Book,Publication Year,Abstract\n77,Milk,\"Lind B, Okafor AC.\",J Milk,2001,It helps.\n", ("Lind B", "Okafor AC")),
+    ("PMID,Title,Authors,Journal/Book,Publication Year,Abstract\n"
+     "77,Milk,\"Lind B, Okafor AC.\",J Milk,2001,It helps.\n", ("Lind B", "Okafor AC")),
     ("TI\tAB\tPY\tAU\r\nMilk\tIt helps.\t2001\tLind, Bo; Okafor, A\r\n", ("Lind B", "Okafor A")),
-    ("title,abstract,publication_year,authors\nMilk,\"It helps.\",2001//,\"['Lind, Bo', 'Okafor, A']\"\n", ("Lind B", "Okafor A")),
+    ("title,abstract,publication_year,authors\n"
+     "Milk,\"It helps.\",2001//,\"['Lind, Bo', 'Okafor, A']\"\n", ("Lind B", "Okafor A")),
 ])
 def test_the_columns_of_a_table_are_told_from_its_header(tmp_path, text, authors):
     (record,) = read_records(written(tmp_path, "t.csv", text))
@@ -303,7 +317,8 @@ def test_rows_that_do_not_fit_the_header_are_rejected_and_unused_columns_named(t
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (b"", "empty"), (b"%PDF-1.7 x", "PDF"), (b"PK\x03\x04xx", "ZIP"), (b"<eSearchResult><Count>1</Count></eSearchResult>", "search results"),
+    (b"", "empty"), (b"%PDF-1.7 x", "PDF"), (b"PK\x03\x04xx", "ZIP"),
+    (b"<eSearchResult><Count>1</Count></eSearchResult>", "search results"),
     (b"<html><body>x</body></html>", "web page"), (b"@article{a, title={x}}", "BibTeX"), (b"<unknown/>", "unknown kind"),
 ])
 def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(tmp_path, content, words):
@@ -313,7 +328,8 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(tmp_path, content
 
 
 def test_a_jsonl_line_is_not_cut_at_a_line_separator(tmp_path):
-    text = '{"pmid":"7801","title":"A","abstract":"One.\u2028Two\u2029 and\u0085 5 mg."}\r\n{"pmid":"7802","title":"B","abstract":"Other."}\r\n'
+    text = '{"pmid":"7801","title":"A","abstract":"One.\u2028Two\u2029 and\u0085 5 mg."}\r\n'
+    text += '{"pmid":"7802","title":"B","abstract":"Other."}\r\n'
     one, two = read_records(written(tmp_path, "a.jsonl", text))
     assert one.text == "One.\u2028Two\u2029 and\u0085 5 mg."
     assert locate_quote("and\u0085 5 mg.", one.text).found

@@ -80,7 +80,8 @@ TEXT = "Warm milk before bed lengthened sleep by 31 minutes in nurses on night s
 def index(tmp_path):
     retracted = (Notice(kind="retracted", pmid="99"),)
     records = [
-        Record(record_id="10", pmid="10", title="Warm milk in nurses", authors=("Lind B",), year=2019, text=TEXT, notices=retracted),
+        Record(record_id="10", pmid="10", title="Warm milk in nurses", authors=("Lind B",), year=2019, text=TEXT,
+               notices=retracted),
         Record(record_id="11", pmid="11", title="Milk in nurses",
                text="Warm milk lengthened sleep by 3 minutes in nurses on night shift."),
     ]
