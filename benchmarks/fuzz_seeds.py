@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the lines of the files are kept whole
 """One small file of every format that the readers know: what the fuzzing begins with."""
 
 from __future__ import annotations

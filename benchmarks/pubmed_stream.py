@@ -125,6 +125,7 @@ def run(python: str, program: str, path: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--records", type=int, default=30_000)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peer-python", default=sys.executable)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -132,12 +133,12 @@ def main() -> None:
         write_file(path, options.records)
         size = path.stat().st_size / 1e6
         # Alternately, so that other work on the machine weighs on both.
-        rounds = [(run(sys.executable, OURS, path), run(options.peer_python, PEER, path)) for _ in range(3)]
+        rounds = [(run(sys.executable, OURS, path), run(options.peer_python, PEER, path)) for _ in range(options.rounds)]
     ours, peer = (min((one[n] for one in rounds), key=lambda r: r["cpu"]) for n in (0, 1))
     lines = [
         "# Reading a large PubMed file", "", "Command: `python -m benchmarks.pubmed_stream`.", "",
-        f"A synthetic baseline file of {options.records:,} records ({size:.0f} MB packed); best of three alternating rounds. Memory is "
-        "the peak above the process before it reads.", "",
+        f"A synthetic baseline file of {options.records:,} records ({size:.0f} MB packed); best of {options.rounds} alternating "
+        "rounds. Memory is the peak above the process before it reads.", "",
         "| reader | records | deletions | CPU seconds | CPU, ratio to the peer | peak memory, MB |", "|---|---|---|---|---|---|",
     ]
     for name, one in (("LitRAG (stream)", ours), ("pubmed-parser 0.5.1", peer)):
