@@ -198,7 +198,8 @@ def main(arguments: list[str] | None = None) -> int:
     sets = len(options.sets.split(","))
     said = (
         f"Calibration error halved or better in {halved} of {sets} sets; balanced accuracy gained by refitting in {gained} of "
-        f"{sets}, in {evident} with an interval above 0. Calibration changes confidences only, so balanced accuracy stays as it was under “before”."
+        f"{sets}, in {evident} with an interval above 0. "
+        "Calibration changes confidences only, so balanced accuracy stays as it was under “before”."
     )
     print(f"\n{said} ({perf_counter() - began:.0f} s)")
     if options.write:
