@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - the pieces of XML are kept on their lines
 """Speed and memory of reading a large PubMed file, beside pubmed-parser on the same file in the same run.
 
 `python -m benchmarks.pubmed_stream [--records 30000] [--peer-python PATH]` writes a synthetic file in the layout of
