@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from litrag.config import settings
+from litrag.observability import watch
 from litrag.render import DISCLAIMER
 from litrag.stylesheet import stylesheet
 from litrag.ui.workbench import Workbench
@@ -19,6 +20,7 @@ _HERE = Path(__file__).parent
 @st.cache_resource(show_spinner=False)
 def workbench() -> Workbench:
     """The server's one workbench: holds no key and nothing of a single session."""
+    watch()  # so that metrics are served before the first run
     return Workbench(settings())
 
 
