@@ -113,6 +113,7 @@ def test_three_claims_by_keyboard_alone_blind_until_saved_then_adjudicated_and_e
     assert (said.blind_verdict, said.verdict) == (P, C)
     assert said.seconds > 0
 
+    first.settled()
     first.frames.clear()
     first.press("n")
     first.shows(items[1])
