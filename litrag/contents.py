@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """The parts of an index; place n of `passages`, `vectors` and `lexical` is the same passage."""
+    """The parts of an index: place n of `passages` and `vectors` is the same passage, of `records` and `lexical` the
+    same record. Words are counted over whole records, since a passage alone seldom has all that a question names."""
 
     records: tuple[Record, ...]
     passages: PassageTable
@@ -66,9 +68,20 @@ class Contents:
             vectors.add(matrix)
         else:
             vectors.add(fresh)
-        lexical = LexicalIndex.build([f"{records[place].title}\n{passage.text}" for place, passage in zip(
-            table.places, table, strict=True)])
+        lexical = LexicalIndex.build([f"{record.title}\n{record.text}" for record in records])
         return cls(tuple(records), table, vectors, lexical)
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """Of each passage the place of its record."""
+        return np.asarray(self.passages.places, dtype=np.intp)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The vectors as rows, read from where they lie in `vectors`; not to be kept longer than that."""
+        flat = faiss.rev_swig_ptr(self.vectors.get_xb(), self.vectors.ntotal * self.vectors.d)
+        matrix: np.ndarray = flat.reshape(self.vectors.ntotal, self.vectors.d)
+        return matrix
 
     def unchanged(self, records: Sequence[Record]) -> dict[int, list[int]]:
         """Places in `records` whose title, text and sections are as they are here, with the places of their passages."""
@@ -99,7 +112,7 @@ class Contents:
         columns = json.loads((folder / PASSAGES).read_text(encoding="utf-8"))
         spans = list(zip(columns["start"], columns["end"], strict=True))
         vectors, lexical = faiss.read_index(str(folder / VECTORS)), LexicalIndex.load(folder / LEXICAL)
-        if not len(columns["record"]) == len(spans) == vectors.ntotal == len(lexical):
+        if not len(columns["record"]) == len(spans) == vectors.ntotal or len(lexical) != len(records):
             raise IndexUnusableError(f"The files in {folder} don't belong together; rebuild the index.")
         return cls(records, PassageTable(records, columns["record"], spans), vectors, lexical)
 
@@ -112,7 +125,7 @@ def _joined(
     table: PassageTable, fresh: np.ndarray, earlier: Contents, kept: dict[int, list[int]],
 ) -> tuple[PassageTable, np.ndarray]:
     """The passages and vectors of new and of unchanged records, in the order of the records."""
-    old = earlier.vectors.reconstruct_n(0, earlier.vectors.ntotal)
+    old = earlier.matrix
     rows = [(place, span, fresh[n]) for n, (place, span) in enumerate(zip(table.places, table.spans, strict=True))]
     rows += [(place, earlier.passages.spans[n], old[n]) for place, places in kept.items() for n in places]
     rows.sort(key=lambda row: (row[0], row[1]))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from litrag.checks.arms import with_arms
 from litrag.checks.case import Unit, inside, units_of
@@ -52,6 +53,10 @@ OUTCOMES: tuple[tuple[str, str], ...] = (
 )
 _OUTCOMES = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in OUTCOMES)
 
+#: A record is read once, not once per claim and outcome: comparing would otherwise take a quarter of a warm answer.
+_units = lru_cache(maxsize=1024)(units_of)
+_asserted = lru_cache(maxsize=1024)(asserted_of)
+
 
 class Stance(Model):
     """What a record reports on an outcome: `up`, `down` or `same` (no effect shown), and the span that says so."""
@@ -73,11 +78,12 @@ def outcome_of(text: str) -> str | None:
     return names[0]
 
 
+@lru_cache(maxsize=4096)
 def stance(record: Record, outcome: str) -> Stance | None:
     """The record's result on a named outcome: the one with figures, the whole trial's before a part's."""
     pattern = dict(_OUTCOMES)[outcome]
     found: list[tuple[int, Stance]] = []
-    for unit in units_of(record.text):
+    for unit in _units(record.text):
         if not pattern.search(fold(unit.text)) or outcome_of(unit.text) != outcome:
             continue
         reading = _reading(unit, record)
@@ -144,7 +150,7 @@ def why_different(one: Record, other: Record) -> str:
     """What the records themselves say of why they may differ: design, route, population, the outcome's rank."""
     parts = []
     for name, patterns in _TRAITS.items():
-        values = [_trait(patterns, asserted_of(record.text)) for record in (one, other)]
+        values = [_trait(patterns, _asserted(record.text)) for record in (one, other)]
         if values[0] != values[1] and None not in values:
             parts.append(f"{name} {values[0]} in {one.name}, {values[1]} in {other.name}")
     if not independent(one, other):
@@ -186,7 +192,7 @@ def conflicts_of(
     whom = _trait(_TRAITS["population"], fold(question))
     fitting = {
         record_id: record for record_id, record in records.items()
-        if whom is None or _trait(_TRAITS["population"], asserted_of(record.text)) == whom
+        if whom is None or _trait(_TRAITS["population"], _asserted(record.text)) == whom
     }
     result = []
     for claim in claims:
@@ -209,7 +215,7 @@ def _claim_stance(claim: AuditedClaim, record: Record, outcome: str) -> Stance |
     """The stance of the clause that the claim rests on, else of the record."""
     spans = claim.citation.location.spans if claim.citation else ()
     pattern = dict(_OUTCOMES)[outcome]
-    for unit in units_of(record.text):
+    for unit in _units(record.text):
         if any(unit.sentence[0] < end and start < unit.sentence[1] for start, end in spans) and pattern.search(fold(unit.text)):
             reading = _reading(unit, record)
             if reading is not None:

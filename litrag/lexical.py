@@ -1,4 +1,4 @@
-"""Words of passages, stemmed and indexed by BM25.
+"""Words of records, stemmed and indexed by BM25.
 
 In: texts, then questions. Out: a score for every text, higher is better, 0 when no word is shared. A text of usual
 length that has every word of the question once scores about 1, so scores of different questions are comparable.

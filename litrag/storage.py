@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from litrag.errors import IndexUnusableError, InputError
 from litrag.models import Model
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "manifest.json"
 LIBRARY = "library.json"
 _PICKLES = (".pkl", ".pickle")

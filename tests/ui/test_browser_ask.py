@@ -246,3 +246,29 @@ def test_a_page_change_loses_nothing(app, visit):
 def test_an_unknown_link_says_so(visit):
     page = visit("/?run=no-such-run")
     page.get_by_text("No answer with the id").wait_for()
+
+
+def test_what_a_card_shows_is_also_on_the_page_for_print_and_screen_readers(visit):
+    page = visit("/?run=every-state", ready=".lr-claim")
+    page.emulate_media(media="print")
+    sources = page.locator(".lr-sources")
+    assert sources.get_attribute("aria-label") == "Sources"
+    assert sources.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), "nothing is cut off on paper"
+    shown = sources.locator(".lr-source > .lr-excerpt mark:visible").all_inner_texts()
+    for marked in ("Sleep did not improve", "brimafol didn't change sleep time"):
+        assert any(marked in text for text in ["".join(shown), *shown])
+    assert page.locator(".lr-acts:visible").count() == 0
+
+
+def test_claims_and_sources_stand_side_by_side_on_a_small_desktop_and_below_each_other_on_a_phone(visit):
+    page = visit("/?run=every-state", ready=".lr-claim")
+    boxes = {}
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(300)
+        boxes[width] = [page.locator(part).bounding_box() for part in (".lr-claims", ".lr-sources")]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+    claims, sources = boxes[1280]
+    assert sources["x"] >= claims["x"] + claims["width"]
+    claims, sources = boxes[390]
+    assert sources["y"] >= claims["y"] + claims["height"]

@@ -1,0 +1,89 @@
+"""Passages ranked by meaning and words, with what was found speaking along."""
+
+import numpy as np
+import pytest
+
+from litrag.ranking import rank
+
+AXES = np.eye(6, dtype=np.float32)
+
+
+def turned(towards, share, away):
+    """A unit vector whose cosine with axis `towards` is `share`."""
+    return (share * AXES[towards] + (1 - share**2) ** 0.5 * AXES[away]).astype(np.float32)
+
+
+def owners_of(vectors):
+    return np.arange(len(vectors))
+
+
+def test_meaning_and_words_are_added_by_their_weights():
+    vectors = np.stack([turned(0, 0.8, 1), turned(0, 0.2, 2)])
+    lexical = np.array([0.1, 0.9], dtype=np.float32)
+    found = rank(vectors, owners_of(vectors), AXES[0], lexical, 2, meaning=0.5, feedback=0)
+    assert [one.place for one in found] == [1, 0]
+    assert [one.score for one in found] == pytest.approx([0.55, 0.45], abs=1e-6)
+    assert [one.cosine for one in found] == pytest.approx([0.2, 0.8], abs=1e-6)
+    assert [one.lexical for one in found] == pytest.approx([0.9, 0.1], abs=1e-6)
+
+
+def test_words_belong_to_the_record_and_meaning_to_the_passage():
+    vectors = np.stack([turned(0, 0.3, 1), turned(0, 0.6, 2), turned(0, 0.5, 3)])
+    found = rank(vectors, np.array([0, 0, 1]), AXES[0], np.array([0.5, 0.0]), 3, feedback=0)
+    assert [one.place for one in found] == [1, 2, 0]
+    assert {one.place: one.lexical for one in found} == {0: 0.5, 1: 0.5, 2: 0.0}
+
+
+def test_what_resembles_a_good_find_overtakes_what_resembles_nothing():
+    find, alike, stranger = turned(0, 0.7, 1), turned(1, 0.9, 2), turned(0, 0.11, 4)
+    vectors = np.stack([find, stranger, alike])
+    lexical = np.zeros(3)
+    alone = rank(vectors, owners_of(vectors), AXES[0], lexical, 3, feedback=0)
+    heard = rank(vectors, owners_of(vectors), AXES[0], lexical, 3, feedback=1)
+    assert [one.place for one in alone] == [0, 1, 2]
+    assert [one.place for one in heard] == [0, 2, 1]
+    assert heard[1].cosine == pytest.approx(0, abs=1e-6)
+
+
+def test_where_nothing_fits_the_question_nobody_speaks():
+    vectors = np.stack([AXES[1], AXES[1], AXES[2]])
+    found = rank(vectors, owners_of(vectors), AXES[0], np.zeros(3), 3)
+    assert [one.score for one in found] == [0, 0, 0]
+
+
+def test_a_passage_that_is_the_question_scores_one_in_every_way():
+    vectors = np.stack([AXES[3], AXES[0], AXES[4]])
+    first = rank(vectors, owners_of(vectors), AXES[0], np.array([0.0, 1.0, 0.0]), 3)[0]
+    assert first.place == 1
+    assert (first.score, first.cosine, first.lexical) == pytest.approx((1, 1, 1), abs=1e-3)
+
+
+def test_scores_stay_between_zero_and_one_and_fall():
+    chance = np.random.default_rng(7)
+    vectors = chance.normal(size=(500, 6)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = rank(vectors, chance.integers(0, 90, 500), AXES[0], chance.random(90) * 1.6, 300)
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= value <= 1 for one in found for value in one[1:])
+    assert len({one.place for one in found}) == 300
+
+
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_there_are_never_more_than_asked_for_nor_than_there_are(k):
+    vectors = np.stack([turned(0, share, 1) for share in (0.9, 0.5, 0.1)])
+    assert len(rank(vectors, owners_of(vectors), AXES[0], np.zeros(3), k)) == min(k, 3)
+
+
+def test_equal_passages_come_in_the_order_of_the_index():
+    vectors = np.stack([AXES[0]] * 4)
+    assert [one.place for one in rank(vectors, owners_of(vectors), AXES[0], np.zeros(4), 4)] == [0, 1, 2, 3]
+
+
+def test_one_record_with_many_passages_speaks_once():
+    one, other = turned(0, 0.70, 1), turned(0, 0.69, 2)
+    near_other, near_one = turned(2, 0.9, 3), turned(1, 0.9, 4)
+    vectors = np.stack([*[one] * 30, other, near_other, near_one])
+    owners = np.array([0] * 30 + [1, 2, 3])
+    found = {r.place: r.score for r in rank(vectors, owners, AXES[0], np.zeros(4), 33)}
+    assert found[31] == pytest.approx(found[32], rel=0.3)
