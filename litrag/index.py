@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from litrag.corpora import Corpus
 from litrag.embeddings import PassageEmbeddings, open_embeddings
 from litrag.errors import IndexUnusableError, InputError
 from litrag.models import Hit, Passage, Record
-from litrag.ranking import Ranked, rank
+from litrag.ranking import DEEPER, rank, several_records
 
 if TYPE_CHECKING:
     from langchain_community.vectorstores import FAISS
@@ -33,26 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Index", "Progress", "build_index", "corpus_hash", "load_index", "open_index"]
 
 log = logging.getLogger(__name__)
-
-
-#: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
-_DEEPER, PER_RECORD = 5, 2
-
-
-def _several_records(ranked: Sequence[Ranked], owners: np.ndarray, k: int) -> list[Ranked]:
-    """The first `k`, a record's third and later passages only where too few others are left.
-
-    A question is answered from studies, not from one abstract cut in five; a dispute shows only if both sides are read.
-    """
-    seen: Counter[int] = Counter()
-    first: list[Ranked] = []
-    later: list[Ranked] = []
-    for one in ranked:
-        owner = int(owners[one.place])
-        seen[owner] += 1
-        (first if seen[owner] <= PER_RECORD else later).append(one)
-    chosen = (first + later)[:k]
-    return sorted(chosen, key=lambda one: -one.score)
 
 
 class Index:
@@ -82,8 +61,8 @@ class Index:
             raise InputError("The question is empty; ask one.")
         vector = np.asarray(self.embeddings.embed_query(question), dtype=np.float32)
         contents = self._contents
-        deep = rank(contents.matrix, contents.owners, vector, contents.lexical.scores(question), _DEEPER * k)
-        found = _several_records(deep, contents.owners, k)
+        deep = rank(contents.matrix, contents.owners, vector, contents.lexical.scores(question), DEEPER * k)
+        found = several_records(deep, contents.owners, k)
         return [Hit(passage=self.passages[one.place], score=one.score, similarity=one.cosine, lexical=one.lexical)
                 for one in found]
 

@@ -8,6 +8,8 @@ added, not their ranks: a near miss stays near. The records in front then speak 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,3 +70,23 @@ def _speech(vectors: np.ndarray, owners: np.ndarray, score: np.ndarray) -> np.nd
     loud *= np.clip(score[speakers], 0.0, 1.0) / loud.sum()
     resemblance: np.ndarray = vectors @ (loud @ vectors[speakers])
     return resemblance
+
+
+#: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
+DEEPER, PER_RECORD = 5, 2
+
+
+def several_records(ranked: Sequence[Ranked], owners: np.ndarray, k: int) -> list[Ranked]:
+    """The first `k`, a record's third and later passages only where too few others are left.
+
+    A question is answered from studies, not from one abstract cut in five; a dispute shows only if both sides are read.
+    """
+    seen: Counter[int] = Counter()
+    first: list[Ranked] = []
+    later: list[Ranked] = []
+    for one in ranked:
+        owner = int(owners[one.place])
+        seen[owner] += 1
+        (first if seen[owner] <= PER_RECORD else later).append(one)
+    chosen = (first + later)[:k]
+    return sorted(chosen, key=lambda one: -one.score)

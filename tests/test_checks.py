@@ -216,3 +216,10 @@ def test_figures_agree_only_where_a_result_of_the_claim_stands_on_the_same_matte
 def test_a_direction_agrees_when_the_source_says_the_same_of_the_same_treatment():
     assert agrees("Retinopathy complications were more frequent with semaglutide.", EYES)
     assert not agrees("Retinopathy complications were less frequent with semaglutide.", EYES)
+
+
+def test_a_figure_that_fell_did_not_rise():
+    text = "After 20 weeks, body weight fell by 7.9% with the drug and rose by 6.9% with placebo."
+    assert _first("Body weight rose by 7.9% with the drug.", text) == ("direction", Verdict.CONTRADICTS)
+    assert _first("Body weight fell by 7.9% with the drug.", text) is None
+    assert _first("Body weight rose by 6.9% with placebo.", text) is None

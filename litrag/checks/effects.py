@@ -151,7 +151,7 @@ _SAME_MATTER = 0.6
 
 
 def check_signed_change(case: Case) -> Iterable[Finding]:
-    """A change that the source writes with a minus is no increase, and one with a plus no loss."""
+    """A change that the source writes with a minus or calls a fall is no increase, and the other way round."""
     plain = fold(case.claim)
     source = figures(case.text)
     for figure in figures(case.claim):
@@ -163,12 +163,29 @@ def check_signed_change(case: Case) -> Iterable[Finding]:
         if claimed is None or (len(words) > 1 and len({w[1] for w in words}) > 1):
             continue
         homes = [f for f in source if f.kind == figure.kind and abs(f.value - figure.value) < 1e-9]
-        if homes and all(f.sign == (-1 if claimed == "up" else 1) for f in homes):
+        given = [_change_of(home, case.text) for home in homes]
+        if homes and all(change not in (None, claimed) for change in given):
+            said = {"up": "a rise", "down": "a fall"}
+            shown = case.text[slice(*homes[0].span)] if homes[0].sign else f"{said[str(given[0])]} of {homes[0].text}"
             yield Finding(
                 kind="direction", verdict=Verdict.CONTRADICTS, claim_span=figure.span, source_span=homes[0].span,
-                message=f"the claim says {'a rise' if claimed == 'up' else 'a fall'} of {figure.text.lstrip('+-')}, "
-                        f"the source {case.text[homes[0].span[0] : homes[0].span[1]]}",
+                message=f"the claim says {said[claimed]} of {figure.text.lstrip('+-')}, the source {shown}",
             )
+
+
+#: A verb of change right before its figure: "fell by 7.9%", "rose from a mean of 5 to 6 kg" is left alone.
+_CHANGED_BY = re.compile(
+    rf"\b(?:(?P<up>{UP})|(?P<down>{DOWN}))(?: (?:on average|significantly|further))? (?:by|of) (?:an? )?"
+    r"(?:(?:mean|median|average|estimated|further|additional|about|nearly|around) (?:of )?)*[+-]?$", re.I
+)
+
+
+def _change_of(figure: Figure, text: str) -> str | None:
+    """`up` or `down` as the figure's own sign, or the verb that governs it, says; None when neither does."""
+    if figure.sign:
+        return "up" if figure.sign > 0 else "down"
+    verb = _CHANGED_BY.search(fold(text)[max(0, figure.span[0] - 60) : figure.span[0]])
+    return None if verb is None else "up" if verb["up"] else "down"
 
 
 _EMPHATIC = re.compile(
