@@ -55,9 +55,9 @@ def test_the_page_shows_a_chart_and_its_table():
         import streamlit as st
 
         st.session_state["framed"] = True
-        from litrag.ui.trends import _trends, trends_view
+        from litrag.ui.trends import trends_view
 
-        _trends.clear()
+        st.cache_resource.clear()  # the store of another test's home
         trends_view()
 
     shown = AppTest.from_function(page, default_timeout=60).run()
