@@ -16,11 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from litrag.config import PROJECT
+from litrag.config import PROJECT, SAMPLE_CORPUS
 from litrag.embeddings import open_embeddings
 from litrag.extractive import MIN_SIMILARITY, MIN_TERM_COVERAGE, coverage_of
 from litrag.index import build_index
+from litrag.ingest import read_records
 from litrag.models import Record, Section
+from litrag.pipeline import ask
 
 QUESTIONS = 240
 
@@ -64,6 +66,24 @@ def rates(found: np.ndarray, coverage: float, similarity: float) -> tuple[float,
     return float(passes[:, 0].mean()), float(1 - passes[:, 1].mean())
 
 
+def sample_rates(folder: Path) -> list[str]:
+    """In words: how many sample questions are answered or declined as they should be, and found among the first three."""
+    document = json.loads((PROJECT / "data" / "sample_questions.json").read_text("utf-8"))
+    index = build_index(list(read_records(SAMPLE_CORPUS).records), folder)
+    found = answered = 0
+    for entry in document["answerable"]:
+        answer = ask(entry["question"], index=index)
+        firsts = list(dict.fromkeys(passage.pmid for passage, _ in index.search(entry["question"])))[:3]
+        found += bool(set(firsts) & set(entry["pmids"]))
+        answered += answer.abstention is None
+    declined = sum(ask(entry["question"], index=index).abstention is not None for entry in document["unanswerable"])
+    n, m = len(document["answerable"]), len(document["unanswerable"])
+    return [
+        f"Sample corpus: {found} of {n} answerable questions have a right paper among the first three, {answered} of {n} are",
+        f"answered; {declined} of {m} unanswerable questions are declined.",
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--markdown", type=Path)
@@ -83,6 +103,8 @@ def main() -> None:
         for half, rows in (("train", train), ("test", test)):
             answered, declined = rates(rows, c, s)
             lines.append(f"| {name} ({c:.2f}, {s:.2f}) | {half}, n={len(rows)} | {answered:.3f} | {declined:.3f} |")
+    with tempfile.TemporaryDirectory() as folder:
+        lines += ["", *sample_rates(Path(folder) / "index")]
     print("\n".join(lines))
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)

@@ -148,7 +148,12 @@ def by_pieces(parts: Parts) -> Search:
     """BM25 over pieces of four letters, which spelling variants and forms of a word share."""
     bm25 = bm25s.BM25(k1=K1, b=B, method="lucene")
     bm25.index([pieces(f"{record.title}\n{record.text}") for record in parts.found], show_progress=False)
-    return lambda question: parts.best(bm25.get_scores([p for p in pieces(question) if p in bm25.vocab_dict]))
+
+    def search(question: str) -> list[str]:
+        known = [piece for piece in pieces(question) if piece in bm25.vocab_dict]
+        return parts.best(bm25.get_scores(known)) if known else []
+
+    return search
 
 
 def pieces(text: str, size: int = 4) -> list[str]:
