@@ -214,7 +214,7 @@ def _combine(row: NDArray[np.float32], findings: tuple[Finding, ...], spans: tup
 
 #: What the source never names it can't contradict.
 _ABSENT = frozenset({"population", "drug", "outcome"})
-#: Belief in a contradiction below which the model yields to code that found the claim partly right.
+#: Belief in a contradiction below which the model yields to code that found no more than a gap or an overstatement.
 _SURE = 0.8
 
 
@@ -223,7 +223,8 @@ def _forced(gravest: Finding, best: Verdict, confidence: float) -> Verdict | Non
     if gravest.verdict is Verdict.CONTRADICTS or best is Verdict.SUPPORTS:
         return gravest.verdict
     if gravest.verdict is Verdict.NOT_FOUND:
-        return Verdict.NOT_FOUND if best is Verdict.PARTIAL or gravest.kind in _ABSENT else None
+        yields = best is Verdict.PARTIAL or gravest.kind in _ABSENT or confidence < _SURE
+        return Verdict.NOT_FOUND if yields else None
     return Verdict.PARTIAL if best is Verdict.CONTRADICTS and confidence < _SURE else None
 
 
