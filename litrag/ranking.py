@@ -73,7 +73,7 @@ def _speech(vectors: np.ndarray, owners: np.ndarray, score: np.ndarray) -> np.nd
 
 
 #: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
-DEEPER, PER_RECORD = 5, 2
+DEEPER, PER_RECORD = 5, 3
 
 
 def several_records(ranked: Sequence[Ranked], owners: np.ndarray, k: int) -> list[Ranked]:
