@@ -4,7 +4,7 @@
 
 Rows: one claim after another on one thread (whole judge: window, checks, network); a batch on two threads; the network
 alone beside a cross-encoder on torch, which pads a batch to its longest pair, as `sentence_transformers.CrossEncoder`
-does. Memory is the growth of a fresh process that loads the judge and judges every row. Claims are dev rows of public
+does. Memory is by how much a fresh process grows that loads the judge and judges every row. Claims are dev rows of public
 sets with whole abstracts. Figures are medians of several rounds; peers take turns inside each round.
 """
 
@@ -93,7 +93,7 @@ def measure(rounds: int) -> list[tuple[str, str]]:
         ("whole judge, a batch, two threads", f"{n / statistics.median(batch):.0f} claims per second"),
         ("network alone, a batch, one thread: time ÷ torch's", f"{_ratio(ours, peer):.2f}"),
         ("network alone, one pair at a time, one thread: time ÷ torch's", f"{_ratio(ours_single, peer_single):.2f}"),
-        ("memory of a process with the judge, above one without", f"{memory_of_judge():.0f} MB"),
+        ("memory that a process grows by with the judge", f"{memory_of_judge():.0f} MB"),
         ("files that the package carries", f"{sum(p.stat().st_size for p in DEFAULT_PATH.iterdir()) / 1e6:.1f} MB"),
     ]
 
@@ -103,33 +103,35 @@ def _ratio(ours: list[float], peer: list[float]) -> float:
 
 
 def memory_of_judge() -> float:
-    """Peak megabytes of a process that judges, above one that only imports the same modules."""
-    return _peak_of_child("judge") - _peak_of_child("idle")
-
-
-def _peak_of_child(mode: str) -> float:
-    command = [sys.executable, "-m", "benchmarks.judge_speed", "--child", mode]
+    """Megabytes that a fresh process holds more once the judge is loaded and has judged every row."""
+    command = [sys.executable, "-m", "benchmarks.judge_speed", "--child"]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def child(mode: str) -> None:
-    """Print this process's peak memory in megabytes, after judging every row unless it is to stay idle."""
-    import onnxruntime  # noqa: F401  # the idle process pays for the library too: it is there for the embeddings already
+def child() -> None:
+    """Print by how many megabytes this process grew over loading the judge and judging every row."""
+    import onnxruntime  # noqa: F401  # the library is there for the embeddings already
 
-    rows = rows_about_250_words()
-    if mode == "judge":
-        LocalJudge(EntailmentModel.open()).judge_many([(row.claim, row.evidence, None) for row in rows])
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    triples = [(row.claim, row.evidence, None) for row in rows_about_250_words()]
+    before = _resident()
+    judge = LocalJudge(EntailmentModel.open())
+    judge.judge_many(triples)
+    print(_resident() - before)
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.judge_speed", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--write", action="store_true", help=f"write the table to docs/benchmarks/{DOCUMENT.name}")
-    parser.add_argument("--child", choices=("judge", "idle"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.child)
+        child()
         return
     lines = ["| measured | figure |", "|---|---|", *(f"| {what} | {figure} |" for what, figure in measure(options.rounds))]
     print("\n".join(lines))
