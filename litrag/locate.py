@@ -151,6 +151,8 @@ def _free_after(text: str, end: int) -> bool:
     last, after = text[end - 1], text[end]
     if (last.isalnum() and after.isalnum()) or "\u0300" <= after <= "\u036f":
         return False
+    if last in ".,·" and after.isdigit() and text[end - 2:end - 1].isdigit():
+        return False  # what looks like the quote's full stop is the point of a figure that goes on
     return not (last.isdigit() and _GOES_ON.match(text, end))
 
 

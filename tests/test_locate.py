@@ -550,6 +550,18 @@ def test_combining_marks_belong_to_their_letters():
 OTHER = "In a cohort of 900 nurses, shift work was associated with worse sleep and a higher body mass index."
 
 
+@pytest.mark.parametrize(("quote", "whole"), [
+    ("At week 68 body weight had changed by −7.9% with the drug and by +6.", "6.9"),
+    ("At week 68 body weight had changed by −7.9% in those who stayed, 1,", "1,234"),
+    ("At week 68 body weight had changed by −7.9% in those who stayed, 1·", "1·5"),
+])
+def test_a_quote_that_ends_at_the_point_within_a_figure_is_altered(quote, whole):
+    text = f"{quote[:-2]}{whole} of them with placebo (P=0.01)."
+    location = locate_quote(quote, text)
+    assert location.match == MatchKind.ALTERED
+    assert [difference.source for difference in location.differences] == [whole]
+
+
 def test_a_quote_from_another_text_is_misattributed_and_its_place_is_given_there():
     quote = "shift work was associated with worse sleep"
     location = locate_among(quote, {"trial": TRIAL, "cohort": OTHER}, "trial")
