@@ -213,7 +213,7 @@ def _cluster_extents(body: str, start: int, end: int, floor: int) -> list[Span]:
     closed = len(after) - len(after.lstrip(" .;,"))
     if cue and after[closed : closed + 1] == _CLOSING[cue["open"]]:
         return [_spaced(body, start - len(before) + cue.start(), end + closed + 1, floor)]
-    if _is_noun(before, body[end : end + 40]):
+    if _is_noun(before, body[start:end], body[end : end + 40]):
         return []
     if label := _LABEL.search(before):
         start -= len(before) - label.start()
@@ -235,10 +235,10 @@ def _link_extents(body: str, start: int, label: str, url: int, end: int) -> list
     return [(start, start + 1), (url - 2, end + 1)]
 
 
-def _is_noun(before: str, after: str) -> bool:
-    """Whether the sentence would break without the marker: "as shown in [2]", "[1] found that …"."""
-    if _NOUN_BEFORE.search(before):
-        return True
+def _is_noun(before: str, cluster: str, after: str) -> bool:
+    """Whether the sentence would break without the marker: "as shown in [2]", "[1] found that …", "both [1] and [2]"."""
+    if noun := _NOUN_BEFORE.search(before):
+        return noun.group().strip().lower() != "both" or len(re.findall(r"\d+", cluster)) > 1
     return bool(_SENTENCE_START.search(before)) and re.match(r"\s+[a-z]", after) is not None
 
 

@@ -125,6 +125,11 @@ def test_enumerations_exponents_units_isotopes_and_years_are_text(text: str) -> 
     assert "".join(texts(text)).replace(" ", "") == text.replace(" ", "")
 
 
+def test_a_number_behind_both_is_a_marker_and_two_numbers_are_words_of_the_sentence() -> None:
+    assert texts("All had heart disease, kidney disease or both [2].") == ["All had heart disease, kidney disease or both."]
+    assert texts("It was seen by both [1] and [2] in June.") == ["It was seen by both [1] and [2] in June."]
+
+
 def test_round_brackets_and_superscripts_cite_only_what_a_reference_list_holds() -> None:
     assert numbers("Weight fell (1). Mood rose.²", None) == [(), ()]
     assert numbers("Weight fell (7). Mood rose.⁷") == [(), ()]
