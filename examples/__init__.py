@@ -1,0 +1,1 @@
+"""Programs that show LitRAG's parts in other settings."""
