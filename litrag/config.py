@@ -80,6 +80,10 @@ class Settings(BaseSettings):
     ncbi_url: str = Field(
         default="https://eutils.ncbi.nlm.nih.gov/entrez/eutils", description="Where PubMed is searched.",
     )
+    pubcrawl: str = Field(
+        default="pubcrawl", description="PubCrawl's MCP server: the command that starts it, or its http(s) address.",
+    )
+    pubcrawl_timeout: float = Field(default=60.0, gt=0, description="Seconds that PubCrawl may take for one answer.")
     temperature: float = Field(
         default=0.0, ge=0, le=1, description="Sent to the models that take one; others choose their own.",
     )

@@ -153,13 +153,13 @@ def download(
     utilities = utilities or EUtilities()
     folder = settings().pubmed_dir / hashlib.sha256(f"{query}\x00{most}".encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
-    job = _unfinished(folder)
+    job = unfinished(folder)
     resumed = job is not None
     if job is None:
         job = utilities.search(query, most)
         for old in folder.glob("*.xml"):
             old.unlink()
-        _write(folder / "job.json", job.model_dump_json().encode())
+        write(folder / "job.json", job.model_dump_json().encode())
     found = []
     for start in range(0, len(job.pmids), BATCH):
         path = folder / f"records-{start:05d}.xml"
@@ -172,8 +172,8 @@ def download(
         pmids = job.pmids[start:start + BATCH]
         # A history is kept for some hours only, so what is resumed is fetched by PMID.
         xml = utilities.fetch(pmids) if resumed or not job.web_env else utilities.fetch_found(job, start, len(pmids))
-        _write(path, xml)
-    _write(folder / "done", b"")
+        write(path, xml)
+    write(folder / "done", b"")
     return job, found
 
 
@@ -206,7 +206,7 @@ def refresh(
         if progress:
             progress(start / len(pmids), f"Refreshing {min(start + BATCH, len(pmids))} of {len(pmids)} records")
         path = folder / f"records-{start:05d}.xml"
-        _write(path, utilities.fetch(pmids[start:start + BATCH]))
+        write(path, utilities.fetch(pmids[start:start + BATCH]))
         found.append(path)
     report = library.add(corpus, found, embeddings=embeddings, progress=progress)
     after = {record.pmid: record for record in library.records_of(corpus) if record.pmid}
@@ -217,7 +217,7 @@ def refresh(
     return Refreshed(report=report, new_notices={pmid: kinds for pmid, kinds in new.items() if kinds}, missing=missing)
 
 
-def _unfinished(folder: Path) -> Job | None:
+def unfinished(folder: Path) -> Job | None:
     """The job of a download that broke off; a finished one is searched anew, since PubMed grows."""
     done = folder / "done"
     if done.exists():
@@ -229,7 +229,7 @@ def _unfinished(folder: Path) -> Job | None:
         return None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes) -> None:
     part = path.with_name(path.name + ".part")
     part.write_bytes(content)
     os.replace(part, path)

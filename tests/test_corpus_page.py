@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 from fakes.embeddings import WordEmbeddings
+from fakes.pubcrawl_server import Script, an_article, on_http
 from streamlit.testing.v1 import AppTest
 
 from litrag import library
+from litrag.config import settings
+from litrag.ui.shell import workbench
 
 PAGE = str(Path(__file__).resolve().parents[1] / "pages" / "corpus.py")
 ENTRY = "TY  - JOUR\nTI  - {title}\nAU  - Lind, B\nPY  - 2019\nAB  - {text}\n{more}ER  - \n"
@@ -84,3 +87,21 @@ def test_a_file_name_as_corpus_name_never_leaves_the_home(mine):
         page.run()
     assert any("corpus name" in one.value.replace("\\", "") for one in page.error)
     assert library.names() == ["mine"]
+
+
+def test_pubcrawl_is_offered_where_there_is_one_and_imports(monkeypatch):
+    assert not any(one.key == "pubmed-by-pubcrawl" for one in opened().toggle)
+    script = Script(articles={"101": an_article("101", ("RESULTS", "Sleep rose by 26 minutes."))})
+    with on_http(script) as address:
+        monkeypatch.setenv("LITRAG_PUBCRAWL", address)
+        settings.cache_clear()
+        page = opened()
+        page.text_input(key="import-name").set_value("by pubcrawl")
+        page.text_input(key="pubmed-query").set_value("milk")
+        page.toggle(key="pubmed-by-pubcrawl").set_value(True).run()
+        next(button for button in page.button if button.label == "Search and import").click().run()
+        workbench().job(page.session_state["import-run"]).future.result(60)
+        page.run()
+    assert not page.exception
+    assert script.asked[0] == ["search_pubmed", "milk", 100]
+    assert [record.pmid for record in library.records_of("by pubcrawl")] == ["101"]

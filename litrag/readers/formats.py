@@ -21,6 +21,7 @@ from litrag.readers import (
     jsonl,
     markdown,
     medline,
+    pubcrawl,
     pubmed_xml,
     ris,
 )
@@ -42,6 +43,7 @@ FORMATS = {one.name: one for one in (
     Format("BioC XML", bioc.read_xml), Format("BioC JSON", bioc.read_json), Format("JSON Lines", jsonl.read),
     Format("Markdown digest", markdown.read), Format("RIS", ris.read), Format("MEDLINE text", medline.read),
     Format("tagged export", exports.read), Format("table", delimited.read),
+    Format("PubCrawl results", pubcrawl.read),
 )}
 
 _XML_ROOTS = (
@@ -71,6 +73,8 @@ _NAMES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".md": "Markdown dige
 def format_of(path: Path) -> Format | str:
     """The format of the file, or why it can't be read."""
     start = content.head(path)
+    if start.startswith(pubcrawl.START.encode()):
+        return FORMATS["PubCrawl results"]
     if named := _NAMES.get(path.suffix.lower()):
         return FORMATS[named]
     if not start.strip():
@@ -99,10 +103,12 @@ def _xml(text: str) -> Format | str:
 
 
 def _plain_text(text: str, path: Path) -> Format | str:
-    if ris.looks_like(text):
+    # What begins first decides: a broken record further on may hold lines of any other format.
+    place, layout = exports.first_layout(text)
+    first = min((one for one in (place, ris.first_record(text), medline.first_record(text)) if one is not None), default=None)
+    if first is not None and first == ris.first_record(text):
         return FORMATS["RIS"]
-    layout = exports.layout_of(text)
-    if layout and (layout.name == "Ovid" or not medline.looks_like(text)):
+    if layout and first == place and (layout.name == "Ovid" or not medline.looks_like(text[:place])):
         return FORMATS["tagged export"]
     if medline.looks_like(text):
         return FORMATS["MEDLINE text"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from litrag import library, pubmed, status, storage
+from litrag import library, pubcrawl, pubmed, status, storage
 from litrag.contents import Progress
 from litrag.dedup import Merge
 from litrag.errors import LitRAGError
@@ -62,6 +62,12 @@ def _search(*, disabled: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input("Query, in PubMed's syntax", key="pubmed-query", disabled=disabled)
         st.number_input("Records at most", 1, pubmed.MOST, 200, key="pubmed-most", width=180, disabled=disabled)
+    if pubcrawl.at_hand():
+        st.toggle(
+            "Search by PubCrawl", key="pubmed-by-pubcrawl", disabled=disabled,
+            help=f"Its MCP server gives {pubcrawl.MOST} records at most and tells no retractions; refresh the corpus "
+                 "afterwards.",
+        )
     with st.container(horizontal=True):
         st.button("Search and import", icon=":material/cloud_download:", type="primary", on_click=_start_search,
                   disabled=disabled or not query.strip())
@@ -85,7 +91,11 @@ def _start_files() -> None:
 
 def _start_search() -> None:
     name, query, most = (st.session_state[key] for key in ("import-name", "pubmed-query", "pubmed-most"))
-    _start(new_id(), name.strip(), lambda progress: pubmed.import_query(query, name.strip(), int(most), progress=progress)[1])
+    if st.session_state.get("pubmed-by-pubcrawl"):
+        most = min(int(most), pubcrawl.MOST)
+        _start(new_id(), name.strip(), lambda progress: pubcrawl.import_query(query, name.strip(), most, progress=progress)[1])
+    else:
+        _start(new_id(), name.strip(), lambda progress: pubmed.import_query(query, name.strip(), int(most), progress=progress)[1])
 
 
 def _start_refresh() -> None:
