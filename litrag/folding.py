@@ -11,10 +11,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from itertools import accumulate, islice, repeat
 
 from litrag.models import Span
 
@@ -124,7 +123,19 @@ class _Chunks(dict[str, str]):
 _CHUNKS = _Chunks()
 
 
-_Cut = tuple[list[str], list[int], list[int]]
+class _Cuts(dict[str, list[Span]]):
+    """What stands between two spaces → where in it each of its tokens stands."""
+
+    def __missing__(self, chunk: str) -> list[Span]:
+        cuts = [match.span() for match in _TOKEN.finditer(chunk)]
+        if len(chunk) <= _LONGEST_KEPT:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[chunk] = cuts
+        return cuts
+
+
+_CUTS = _Cuts()
 
 
 class Folded:
@@ -141,58 +152,43 @@ class Folded:
         joined = "".join(map(_CHUNKS.__getitem__, self._clean.split(" ")))
         self.tokens = joined.split()
         self.joined = f" {joined}"
-        self._chunks: _Cut | None = None
-        self._known: dict[int, Span] = {}
 
     @cached_property
-    def _offsets(self) -> tuple[list[int], list[int]]:
-        """Range in the stored text of each character of the clean one, as starts and ends."""
-        return _offsets(self.text, self._labels)
-
-    def _cut(self) -> _Cut:
-        """Chunks of the clean text; letters and tokens up to the end of each; looked up often, so kept by hand."""
-        chunks = self._clean.split(" ")
-        counts = map(str.count, map(_CHUNKS.__getitem__, chunks), repeat(" "))
-        self._chunks = cut = chunks, list(accumulate(map(len, chunks))), list(accumulate(counts))
-        return cut
-
-    def _place(self, token: int) -> Span:
-        """Range of a token in the clean text."""
-        place = self._known.get(token)
-        if place is None:
-            chunks, ends, counts = self._chunks or self._cut()
-            number = bisect_right(counts, token)
-            before, start = (counts[number - 1], ends[number - 1] + number) if number else (0, 0)
-            chunk = chunks[number]
-            if chunk == self.tokens[token]:
-                place = start, start + len(chunk)
-            else:
-                first, last = next(islice(_TOKEN.finditer(chunk), token - before, None)).span()
-                place = start + first, start + last
-            self._known[token] = place
-        return place
+    def bounds(self) -> tuple[list[int], list[int]]:
+        """Where each token begins in the stored text, and where it ends (half-open)."""
+        starts: list[int] = []
+        ends: list[int] = []
+        place = 0
+        for chunk in self._clean.split(" "):
+            for first, last in _CUTS[chunk]:
+                starts.append(place + first)
+                ends.append(place + last)
+            place += len(chunk) + 1
+        if self._shifted:
+            began, ended = _offsets(self.text, self._labels)
+            return [began[start] for start in starts], [ended[end - 1] for end in ends]
+        return starts, ends
 
     def tokens_in(self, span: Span) -> tuple[int, int]:
         """Numbers (half-open) of the tokens that begin within a range of the stored text."""
-        numbers = range(len(self.tokens))
-        return bisect_left(numbers, span[0], key=self.start), bisect_left(numbers, span[1], key=self.start)
+        starts = self.bounds[0]
+        return bisect_left(starts, span[0]), bisect_left(starts, span[1])
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def start(self, token: int) -> int:
         """Where the token begins in the stored text."""
-        place = self._place(token)[0]
-        return place if not self._shifted else self._offsets[0][place]
+        return self.bounds[0][token]
 
     def end(self, token: int) -> int:
         """Where the token ends in the stored text (half-open)."""
-        place = self._place(token)[1]
-        return place if not self._shifted else self._offsets[1][place - 1]
+        return self.bounds[1][token]
 
     def span(self, first: int, last: int) -> Span:
         """Range of the stored text that tokens `first` to `last` (half-open) came from."""
-        return self.start(first), self.end(last - 1)
+        starts, ends = self.bounds
+        return starts[first], ends[last - 1]
 
     def begins_sentence(self, token: int) -> bool:
         """Whether the token stands first in a sentence, a section or the text."""
