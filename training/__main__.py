@@ -21,11 +21,19 @@ from training.teacher import train_teacher
 
 def train_inference(arguments: argparse.Namespace) -> None:
     """Stage 1: learn inference from general pairs."""
-    train, dev = load_inference_pairs()
-    plan = Plan("inference", epochs=arguments.epochs, max_tokens=128, learning_rate=2e-4, threads=arguments.threads)
+    train, dev = load_inference_pairs(unstated=arguments.unstated)
+    plan = Plan(
+        arguments.name,
+        epochs=arguments.epochs,
+        max_tokens=128,
+        learning_rate=arguments.learning_rate,
+        threads=arguments.threads,
+    )
     run = Run(plan, training_dir(), train, dev)
     print(f"train {len(train)}, dev {len(dev)}, steps {len(run.batches)}", Counter(p.source for p in train), flush=True)
-    print("tokens per epoch:", sum(len(row.ids) for row in run.rows), "resumed:", run.resume(), flush=True)
+    print("tokens per epoch:", sum(len(row.ids) for row in run.rows), flush=True)
+    if not run.resume() and arguments.begin_with:
+        run.start_from(training_dir() / arguments.begin_with / "best.pt")
     run.train()
 
 
@@ -49,7 +57,7 @@ def train_domain(arguments: argparse.Namespace) -> None:
         if arguments.from_shipped:
             run.network.load_state_dict(restore().state_dict())
         else:
-            run.start_from(training_dir() / "inference" / "best.pt")
+            run.start_from(training_dir() / arguments.begin_with / "best.pt")
     run.train()
 
 
@@ -90,11 +98,16 @@ def main() -> None:
     stages = parser.add_subparsers(required=True)
     inference = stages.add_parser("inference", help=train_inference.__doc__)
     inference.set_defaults(run=train_inference)
+    inference.add_argument("--name", default="inference", help="folder of the run")
+    inference.add_argument("--begin-with", help="another run whose best weights are the start")
+    inference.add_argument("--unstated", action="store_true", help="also read sets whose licence is not stated")
     inference.add_argument("--epochs", type=float, default=2.0)
+    inference.add_argument("--learning-rate", type=float, default=2e-4)
     inference.add_argument("--threads", type=int, default=2)
     domain = stages.add_parser("domain", help=train_domain.__doc__)
     domain.set_defaults(run=train_domain)
     domain.add_argument("--name", default="domain", help="folder of the run")
+    domain.add_argument("--begin-with", default="inference", help="run of stage 1 whose best weights are the start")
     domain.add_argument("--from-shipped", action="store_true", help="go on from the weights that the package carries")
     domain.add_argument("--epochs", type=float, default=1.4)
     domain.add_argument("--learning-rate", type=float, default=1.5e-4)

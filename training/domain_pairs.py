@@ -15,6 +15,7 @@ from litrag.evidence import select_window, window_text
 from training.edits import CONTRADICTING, OVERREACHING, PRESERVING
 from training.inference_pairs import load_inference_pairs
 from training.pairs import NOT_ENOUGH, ONLY, Pair, bench_dir, deduplicate, read_rows, unit_interval
+from training.science import load_science_pairs
 from training.synthetic import load_synthetic_pairs
 
 #: Window sizes (in sentences) with which each row of a set is shown; others are shown once, with four.
@@ -43,7 +44,7 @@ def load_domain_pairs() -> tuple[list[Pair], list[Pair]]:
     train += [pair for source in EDITED for row in load_claims(source, "train") for pair in edited_claims(row)]
     train += list(exchanged_abstracts("checkcovid_abstract"))
     train += [pair for pair in pubmedqa_pairs() if not _is_dev(pair)]
-    train += list(wice_pairs()) + load_synthetic_pairs() + replayed_pairs()
+    train += list(wice_pairs()) + load_synthetic_pairs() + load_science_pairs() + replayed_pairs()
     dev = load_domain_dev()
     held = {pair.key for pair in dev}
     return [pair for pair in deduplicate(train) if pair.key not in held], dev

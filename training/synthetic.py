@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from litrag.evidence import select_window, window_text
 from training.edits import CONTRADICTING, OVERREACHING, PRESERVING
@@ -50,6 +50,13 @@ class Abstract:
     sentences: tuple[str, ...]
     conclusions: tuple[int, ...]
     results: tuple[int, ...]
+    #: Claims in other words than the sentences that they come from.
+    stated: Mapping[int, str] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=lambda: SHARE)
+
+    def keeps(self, name: str, claim: str) -> bool:
+        """Whether a claim of this kind is used."""
+        return unit_interval("keep", name, claim) < self.shares[name]
 
     def text(self, *, without: int | None = None) -> str:
         return " ".join(s for number, s in enumerate(self.sentences) if number != without)
@@ -60,7 +67,13 @@ def load_synthetic_pairs() -> list[Pair]:
     abstracts = trial_abstracts()
     siblings = nearest_siblings(abstracts)
     drugs = _intervention_words(abstracts)
-    return [pair for abstract in abstracts for pair in _pairs(abstract, siblings.get(abstract.group), drugs)]
+    return [pair for abstract in abstracts for pair in pairs_of(abstract, siblings.get(abstract.group), drugs)]
+
+
+def pairs_of(abstract: Abstract, sibling: Abstract | None, drugs: list[str], kind: str = "synthetic") -> Iterator[Pair]:
+    """Pairs made from one abstract; `sibling` is the one most like it, `drugs` are names to put in place of its own."""
+    for pair in _pairs(abstract, sibling, drugs):
+        yield replace(pair, source=f"{kind}_{pair.source}")
 
 
 def trial_abstracts() -> list[Abstract]:
@@ -101,12 +114,12 @@ def _pairs(abstract: Abstract, sibling: Abstract | None, drugs: list[str]) -> It
         n for n in abstract.results if unit_interval("result", abstract.sentences[n]) < 0.45
     )
     for number in chosen:
-        claim = abstract.sentences[number]
+        claim = abstract.stated.get(number, abstract.sentences[number])
         pick = unit_interval("edit", claim)
         yield from _own_abstract(abstract, number, claim, pick)
-        if sibling and _kept("sibling", claim):
+        if sibling and abstract.keeps("sibling", claim):
             yield _pair(claim, _window(claim, sibling.text(), pick), frozenset({"not_found"}), "sibling", abstract)
-        if number in abstract.results and _kept("elsewhere", claim):
+        if number in abstract.results and abstract.keeps("elsewhere", claim):
             yield from _elsewhere(abstract, claim)
         yield from _other_drug(abstract, claim, pick, drugs)
 
@@ -117,7 +130,7 @@ def _own_abstract(abstract: Abstract, number: int, claim: str, pick: float) -> I
     kinds += [(name, edit(claim, pick), ONLY["contradicts"]) for name, edit in CONTRADICTING.items()]
     kinds += [(name, edit(claim, pick), ONLY["partial"]) for name, edit in OVERREACHING.items()]
     for name, changed, targets in kinds:
-        if changed is None or (changed == claim and name != "verbatim") or not _kept(name, claim):
+        if changed is None or (changed == claim and name != "verbatim") or not abstract.keeps(name, claim):
             continue
         # A conclusion must also follow from, or clash with, the results alone.
         hidden = number in abstract.conclusions and unit_interval("hide", name, claim) < WITHOUT_ORIGIN.get(name, 0.0)
@@ -146,7 +159,7 @@ def _is_outcome(sentence: str) -> bool:
 
 def _other_drug(abstract: Abstract, claim: str, pick: float, drugs: list[str]) -> Iterator[Pair]:
     """The same statement of another drug: not what the source says, whether one calls it false or not found."""
-    present = [word for word in re.findall(r"\b[a-z]{6,}\b", claim.lower()) if word in _drug_set(drugs)]
+    present = [word for word in re.findall(r"\b[a-z]{6,}\b", claim.lower()) if word in drugs]
     text = abstract.text()
     if not present or unit_interval("drug", claim) > 0.55:
         return
@@ -162,7 +175,7 @@ def _other_drug(abstract: Abstract, claim: str, pick: float, drugs: list[str]) -
 
 
 def _pair(claim: str, evidence: str, targets: frozenset[str], kind: str, abstract: Abstract) -> Pair:
-    return Pair(claim, evidence, targets, f"synthetic_{kind}", abstract.group)
+    return Pair(claim, evidence, targets, kind, abstract.group)
 
 
 def _window(claim: str, text: str, pick: float) -> str:
@@ -175,10 +188,6 @@ def _plain(claim: str, kind: str) -> str:
         return claim
     shorter = re.sub(r"\s*\([^()]*\)", "", claim)
     return shorter if len(shorter) > 30 else claim
-
-
-def _kept(name: str, claim: str) -> bool:
-    return unit_interval("keep", name, claim) < SHARE[name]
 
 
 _DRUG_ENDINGS = re.compile(
@@ -216,10 +225,6 @@ def _intervention_words(abstracts: list[Abstract]) -> list[str]:
             }
         )
     return sorted(word for word, count in seen.items() if count <= 8)
-
-
-def _drug_set(drugs: list[str]) -> frozenset[str]:
-    return frozenset(drugs)
 
 
 def nearest_siblings(abstracts: list[Abstract]) -> dict[str, Abstract]:
