@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _AIM = re.compile(
     r"\b(?:we|authors?|study|trial|analysis|review|paper|objectives?|aims?|purpose|goals?)\b[^.;]{0,60}?"
@@ -18,6 +19,7 @@ _AIM = re.compile(
 _RESULT = re.compile(r"\d+(?:\.\d+)?\s*%|\b(?:HR|RR|OR|CI|P)\b\s*[=<>,0-9.]|\bP\s*[<=>]", re.IGNORECASE)
 
 
+@lru_cache(maxsize=2048)
 def is_aim(sentence: str) -> bool:
     """Whether the sentence only says what was to be found out; one that reports figures doesn't."""
     text = sentence.strip()

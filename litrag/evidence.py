@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from litrag.sentences import split
 
@@ -57,26 +60,43 @@ def select_window(claim: str, text: str, max_sentences: int = 4) -> list[Span]:
     sentences = split(text)
     if len(sentences) <= max_sentences and len(text) <= _MOST_CHARACTERS:
         return sentences
-    bags = [_terms(text[start:end]) for start, end in sentences]
-    weights = _weights(_terms(claim), bags)
+    read = _read(text)
+    weights = _weights(_terms(claim), [sentence.terms for sentence in read])
     chosen: list[int] = []
     covered: Counter[str] = Counter()
     length = 0
-    bonuses = [_bonus(text, sentences, place) for place in range(len(sentences))]
     while len(chosen) < min(max_sentences, len(sentences)):
-        gains = [
-            (_gain(bag, weights, covered) + bonuses[place], -place)
-            for place, bag in enumerate(bags)
+        gain, order = max(
+            (_gain(sentence, weights, covered) + sentence.bonus, -place)
+            for place, sentence in enumerate(read)
             if place not in chosen
-        ]
-        gain, place = max(gains)[0], -max(gains)[1]
+        )
+        place = -order
         start, end = sentences[place]
         if chosen and (gain <= 0.0 or length + end - start > _MOST_CHARACTERS):
             break
         chosen.append(place)
         length += end - start
-        covered.update(bags[place].keys())
+        covered.update(read[place].terms)
     return [sentences[place] for place in sorted(chosen)]
+
+
+class _Sentence(NamedTuple):
+    """What a sentence brings to any claim: its terms, how long it is in terms, and what it is for."""
+
+    terms: frozenset[str]
+    length: int
+    bonus: float
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> tuple[_Sentence, ...]:
+    """The sentences of a text; several claims on one source share the reading."""
+    sentences = split(text)
+    bags = [_terms(text[start:end]) for start, end in sentences]
+    return tuple(
+        _Sentence(frozenset(bag), sum(bag.values()), _bonus(text, sentences, place)) for place, bag in enumerate(bags)
+    )
 
 
 def window_text(text: str, spans: list[Span]) -> str:
@@ -89,6 +109,7 @@ def _terms(text: str) -> Counter[str]:
     return Counter([*words, *(number.replace("·", ".").lstrip("-−–") for number in _NUMBER.findall(text))])
 
 
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 4:
@@ -96,16 +117,16 @@ def _stem(word: str) -> str:
     return word
 
 
-def _weights(claim: Counter[str], bags: list[Counter[str]]) -> dict[str, float]:
+def _weights(claim: Counter[str], bags: Sequence[frozenset[str]]) -> dict[str, float]:
     total = len(bags)
     frequency = {term: sum(term in bag for bag in bags) for term in claim}
     return {term: math.log(1.0 + total / frequency[term]) for term in claim if frequency[term]}
 
 
-def _gain(bag: Counter[str], weights: dict[str, float], covered: Counter[str]) -> float:
+def _gain(sentence: _Sentence, weights: dict[str, float], covered: Counter[str]) -> float:
     """What this sentence adds; repeated cover is worth less, and long sentences must earn their length."""
-    total = sum(weight * 0.7 ** covered[term] for term, weight in weights.items() if term in bag)
-    return float(total / (sum(bag.values()) + 12.0) ** 0.25)
+    total = sum(weight * 0.7 ** covered[term] for term, weight in weights.items() if term in sentence.terms)
+    return float(total / (sentence.length + 12.0) ** 0.25)
 
 
 def _bonus(text: str, sentences: list[Span], place: int) -> float:

@@ -60,6 +60,8 @@ _UNITS = tuple((name, re.compile(rf"[ -]?(?:{pattern})", re.IGNORECASE)) for nam
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9.,/])(?P<sign>[+-]\s?)?(?P<value>\d{1,3}(?:[,\u2009 ]\d{3})+(?![\d])|\d+(?:\.\d+)?|\.\d+)(?![\d])"
 )
+#: More than the longest word or phrase that is looked for right before a number.
+_SHORT_LEAD = 48
 _NAME_BEFORE = re.compile(
     r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|cohort|group|arm|chapter|figure|fig\.|table|part|"
     r"SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
@@ -78,6 +80,8 @@ _RATIO = re.compile(
     re.IGNORECASE,
 )
 _RATIO_WORD = re.compile(r"\b(?:HR|RR|OR|aHR|aOR|ratio|relative risk)\b", re.IGNORECASE)
+#: Whether a unit can follow at all; most numbers stand before a bracket or a comma.
+_UNIT_NEXT = re.compile(r"[ -]?[\w%]")
 _INTERVAL_NEXT = re.compile(r"\s*[,;]?\s*[(\[]?\s*(?:with )?(?:a )?9\d(?:\.\d)?\s*% (?:CI|confidence)")
 _P_BEFORE = re.compile(
     r"\bP(?:[ -]?values?)?\s*(?:was|of|for [a-z -]{0,40})?\s*(?:[<>=]|above|below)\s*=?\s*$", re.IGNORECASE
@@ -102,6 +106,8 @@ DRUG = re.compile(
     r"dexamethasone|hydroxychloroquine|vitamin [a-z]\b)\b",
     re.IGNORECASE,
 )
+#: The words among which drugs are looked for, none of which is shorter; each is compared with DRUG once.
+_DRUG_OR_WORD = re.compile(r"\b(?:vitamin [a-z]|[a-z]{6,})\b", re.IGNORECASE)
 _NOT_DRUGS = frozenset(
     [
         "peptide",
@@ -178,6 +184,11 @@ class Interval(Model):
 
 def fold(text: str) -> str:
     """The text with dashes, spaces and comparators in their plain form, character for character."""
+    return text if text.isascii() else _folded(text)
+
+
+@lru_cache(maxsize=2048)
+def _folded(text: str) -> str:
     return text.translate(_FOLD)
 
 
@@ -185,9 +196,10 @@ def fold(text: str) -> str:
 def intervals(text: str) -> tuple[Interval, ...]:
     """Confidence intervals in the order they stand."""
     found = []
-    for match in _CI.finditer(fold(text)):
+    plain = fold(text)
+    for match in _CI.finditer(plain):
         low, high = (float(match[name].replace(" ", "")) for name in ("low", "high"))
-        separator = fold(text)[match.end("low") : match.start("high")]
+        separator = plain[match.end("low") : match.start("high")]
         if low > 0 > high and "-" in match["high"] and separator.strip() in ("", "-"):
             high = -high
         found.append(Interval(low=min(low, high), high=max(low, high), span=match.span()))
@@ -223,11 +235,12 @@ def figures(text: str) -> tuple[Figure, ...]:
 
 def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) -> bool:
     written = match["value"]
-    if re.search(r"[A-Za-z]$", plain[: match.start()]) and match["sign"] and "." not in written:
+    if match["sign"] and "." not in written and re.search(r"[A-Za-z]$", before[-2:]):
         return True  # a hyphen, as in "GLP-1"
     if re.match(r"[A-Za-z]", after) and _unit(after) is None:
         return True  # "1c", "2D"
-    if re.search(r"[A-Za-z]-$", before + (match["sign"] or "")) or re.match(r"-[a-z]*(?:kinase|ase|methyl|hydroxy|like)", after):
+    lead = (before + (match["sign"] or ""))[-_SHORT_LEAD:]
+    if re.search(r"[A-Za-z]-$", lead[-4:]) or re.match(r"-[a-z]*(?:kinase|ase|methyl|hydroxy|like)", after):
         return True  # "SARS-CoV-2", "3-kinase"
     if re.match(r"/\d", after) or _DATE.search(before):
         return True  # a fraction or a list such as "1/2", a day of the calendar
@@ -237,9 +250,7 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
         return True  # an allocation ratio, "2:1"
     if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:
         return True
-    return bool(_NAME_BEFORE.search(before + (match["sign"] or ""))) and not re.search(
-        r"\b(?:BMI|HR|CI)[ -]$", before
-    )
+    return bool(_NAME_BEFORE.search(lead)) and not re.search(r"\b(?:BMI|HR|CI)[ -]$", before)
 
 
 def _figure(
@@ -250,7 +261,7 @@ def _figure(
     start = match.start()
     if sign.endswith(" ") and before.endswith(" "):  # a dash between words
         sign = ""
-    comparator = _COMPARATOR.search(before)
+    comparator = _COMPARATOR.search(before[-_SHORT_LEAD:])
     return Figure(
         value=float(written),
         sign={"+": 1, "-": -1}.get(sign.strip(), 0),
@@ -265,8 +276,11 @@ def _figure(
     )
 
 
+@lru_cache(maxsize=4096)
 def _unit(after: str) -> str | None:
     """The unit that follows a number; of several that could, the nearest ("four trials in people")."""
+    if not _UNIT_NEXT.match(after):
+        return None
     ends = {name: match.end() for name, pattern in _UNITS if (match := pattern.match(after))}
     return min(ends, key=lambda name: ends[name]) if ends else None
 
@@ -274,12 +288,12 @@ def _unit(after: str) -> str | None:
 def _kind(before: str, after: str, *, decimal: bool = False) -> str:
     if _P_BEFORE.search(before):
         return "p"
-    if _PHASE.search(before):
+    if _PHASE.search(before[-_SHORT_LEAD:]):
         return "phase"
     unit = _unit(after)
     if unit:
         return unit
-    time = _TIME_BEFORE.search(before)
+    time = _TIME_BEFORE.search(before[-_SHORT_LEAD:])
     if time:
         return time["unit"].lower()
     clause = re.split(r"[.;] |, and ", before)[-1]
@@ -298,19 +312,24 @@ class ArmMention(Model):
     span: Span
 
 
+@lru_cache(maxsize=20_000)
+def _is_drug(word: str) -> bool:
+    return DRUG.fullmatch(word) is not None and word not in _NOT_DRUGS
+
+
 @lru_cache(maxsize=4096)
 def arm_mentions(text: str) -> tuple[ArmMention, ...]:
     """Mentions of drugs and control arms in the order they stand; "placebo-controlled" is a design, not an arm."""
     plain = fold(text)
     found = [
         ArmMention(name=match[0].lower(), span=match.span())
-        for match in DRUG.finditer(plain)
-        if match[0].lower() not in _NOT_DRUGS
+        for match in _DRUG_OR_WORD.finditer(plain)
+        if _is_drug(match[0].lower())
     ]
     found += [
         ArmMention(name="control", span=match.span())
         for match in CONTROL.finditer(plain)
-        if not plain[match.end() :].startswith(("-controlled", " controlled", "led"))
+        if not plain.startswith(("-controlled", " controlled", "led"), match.end())
     ]
     return tuple(sorted(found, key=lambda mention: mention.span))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from itertools import pairwise
 
 
@@ -74,6 +75,11 @@ _FAR = 1 << 60
 
 def split(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences of `text`, in order; `text[start:end]` is never empty and has no outer space."""
+    return list(_spans(text))
+
+
+@lru_cache(maxsize=256)
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
     asides = _asides(text)
     lower = not any(char.isupper() for char in text)
     spans: list[tuple[int, int]] = []
@@ -84,7 +90,7 @@ def split(text: str) -> list[tuple[int, int]]:
                 _append(spans, text, begin, cut)
                 begin = cut
         _append(spans, text, begin, end)
-    return spans
+    return tuple(spans)
 
 
 def sentences(text: str) -> list[str]:

@@ -76,15 +76,17 @@ def _by_order(placed: list[Figure], order: list[str], names: list[str], plain: s
     return result
 
 
+_THAN = re.compile(r"\b(?:than|compared (?:with|to)|versus|vs\.?|relative to|over)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def spoken_for(text: str) -> str | None:
     """The arm that a comparison speaks for: "less with placebo than with semaglutide" speaks for the control.
 
     None when the text compares no two named arms; the treatment is then meant.
     """
     mentions = arm_mentions(text)
-    than = re.search(r"\b(?:than|compared (?:with|to)|versus|vs\.?|relative to|over)\b", fold(text), re.IGNORECASE)
+    than = _THAN.search(fold(text))
     if len({m.name for m in mentions}) == 1:
         return None if than is not None and mentions[0].span[0] >= than.end() else mentions[0].name
     if than is None:

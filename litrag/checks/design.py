@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from litrag.checks.case import Case, content, inside
 from litrag.checks.effects import direction
@@ -13,7 +14,7 @@ from litrag.sentences import split
 
 _DIABETES = r"(?:established |known )?(?:type[ -](?:2|1|II|I) |both )?(?:diabetes|T2DM?|T1D)\b"
 #: (kind, one, its opposite): a claim may not name one when the source names only the other.
-_POLES: tuple[tuple[str, str, str], ...] = (
+_OPPOSITES: tuple[tuple[str, str, str], ...] = (
     (
         "population",
         rf"\b(?:with|having|(?<!not )had|(?<!not )have) {_DIABETES}|\bdiabetic (?:patients|people|adults)|"
@@ -40,6 +41,7 @@ _POLES: tuple[tuple[str, str, str], ...] = (
     ("frequency", r"\b(?:once|twice)?[ -]?daily\b|\b(?:once|twice) a day\b|\b(?:every|per|each) day\b",
      r"\b(?:once|twice)?[ -]?weekly\b|\b(?:once|twice) a week\b|\b(?:every|per|each) week\b"),
 )
+_POLES = tuple((kind, re.compile(one, re.I), re.compile(other, re.I)) for kind, one, other in _OPPOSITES)
 _EXCLUSION = re.compile(
     r"\bexclu\w+|\bcould(?: not|n't)|"
     r"\bnot (?:studied|tested|eligible|enrol\w*|includ\w+|take part|admitted)|\bbarred\b|\binelig\w+", re.I
@@ -51,6 +53,7 @@ _DISCLAIMER = re.compile(
 )
 
 
+@lru_cache(maxsize=64)
 def asserted_of(text: str) -> str:
     """The text, folded, without the sentences about what its study is not or doesn't show."""
     plain = fold(text)
@@ -60,13 +63,15 @@ def asserted_of(text: str) -> str:
 def check_poles(case: Case) -> Iterable[Finding]:
     """Population, design, route and frequency: the claim must not name the opposite of the source's only one."""
     claim, source = fold(case.claim), fold(case.text)
-    asserted = asserted_of(case.text)
     for kind, one, other in _POLES:
         for said, opposite in ((one, other), (other, one)):
-            here, there = re.search(said, claim, re.I), re.search(opposite, source, re.I)
-            if not here or not there or re.search(said, asserted, re.I) or re.search(opposite, claim, re.I):
+            here = said.search(claim)
+            if here is None or opposite.search(claim) or _negated(claim, here):
                 continue
-            if _negated(claim, here) or (kind == "population" and _EXCLUSION.search(claim)):
+            if kind == "population" and _EXCLUSION.search(claim):
+                continue
+            there = opposite.search(source)
+            if there is None or said.search(asserted_of(case.text)):
                 continue
             # "in everyone, including people with diabetes" says the source's finding and more of it.
             wider = kind == "population" and _WIDENED.search(claim)
@@ -116,10 +121,11 @@ _NOBODY = re.compile(
 
 def check_none(case: Case) -> Iterable[Finding]:
     """“None of them had X” is wrong where the source counts people who had X."""
-    here = _NOBODY.search(_LEAD.sub("", case.claim))
+    said = _LEAD.sub("", case.claim)
+    here = _NOBODY.search(said)
     if here is None:
         return
-    offset = len(case.claim) - len(_LEAD.sub("", case.claim))
+    offset = len(case.claim) - len(said)
     about = content(case.claim[offset + here.end() :])
     if not about:
         return
@@ -227,6 +233,9 @@ _OBSERVATIONAL = re.compile(
 )
 
 
+_RANDOMISED = re.compile(r"(?<!not a )(?<!not )\brandomi[sz]ed\b", re.I)
+
+
 def check_overreach(case: Case) -> Iterable[Finding]:
     """Universality or causation that the source doesn't state."""
     effect = direction(case.claim) is not None or _CAUSAL.search(case.claim) is not None
@@ -236,9 +245,9 @@ def check_overreach(case: Case) -> Iterable[Finding]:
             kind="overreach", verdict=Verdict.PARTIAL, claim_span=universal.span(),
             message=f"the source doesn't go as far as “{universal[0]}”",
         )
-    causal, observational = _CAUSAL.search(case.claim), _OBSERVATIONAL.search(case.text)
-    randomised = re.search(r"(?<!not a )(?<!not )\brandomi[sz]ed\b", fold(case.text), re.I)
-    if causal and observational and not randomised and not _CAUSAL.search(case.text):
+    causal = _CAUSAL.search(case.claim)
+    observational = _OBSERVATIONAL.search(case.text) if causal else None
+    if causal and observational and not _RANDOMISED.search(fold(case.text)) and not _CAUSAL.search(case.text):
         yield Finding(
             kind="overreach", verdict=Verdict.PARTIAL, claim_span=causal.span(), source_span=observational.span(),
             message=f"the claim says “{causal[0]}”, the source reports an association",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from litrag.checks.arms import spoken_for, with_arms
 from litrag.checks.case import DOWN, UP, Case, Unit, inside
@@ -21,6 +22,7 @@ _NO_EFFECT = re.compile(
     r"not (?:statistically )?significant\w*|neither [^.;]{0,80}significant|fail\w* to (?:show|reach|demonstrate))",
     re.IGNORECASE,
 )
+_ODDS = re.compile(r"\b(more|less|higher|lower) (?:likely|odds|chance|often|common|frequent)", re.IGNORECASE)
 _UP, _DOWN = re.compile(rf"\b{UP}\b", re.IGNORECASE), re.compile(rf"\b{DOWN}\b", re.IGNORECASE)
 #: Comparisons that bound a number or name a group; they say nothing about an effect.
 _NO_DIRECTION = re.compile(
@@ -42,12 +44,13 @@ _LESS_LESS = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def direction(text: str) -> str | None:
     """`up`, `down` or `same` when the words say just one of them, None when they say none or several."""
     plain = _NO_DIRECTION.sub(" ", fold(text))
     if _NO_EFFECT.search(plain):
         return "same"
-    odds = re.search(r"\b(more|less|higher|lower) (?:likely|odds|chance|often|common|frequent)", plain, re.IGNORECASE)
+    odds = _ODDS.search(plain)
     if odds:
         return "up" if odds[1].lower() in ("more", "higher") else "down"
     if _MORE_LESS.search(plain):
@@ -58,6 +61,7 @@ def direction(text: str) -> str | None:
     return None if up == down else "up" if up else "down"
 
 
+@lru_cache(maxsize=4096)
 def no_effect(text: str) -> bool:
     """Whether the words say that no effect was shown."""
     return bool(_NO_EFFECT.search(fold(text)))
@@ -245,6 +249,7 @@ def _result(unit: Unit, case: Case) -> tuple[Interval | None, bool, str, Span] |
 
 _SUPERIOR = re.compile(r"\b(?:superior\w*|better|outperform\w*|more effective|beat\w*)\b", re.I)
 _NEGATED = re.compile(r"\bnon-?inferior|\bnot\b|\bno\b|\bnever\b|n't\b|\bneither\b|\bwithout\b", re.I)
+_MARGIN = re.compile(r"\bnon-?inferior\w*", re.I)
 _SUPERIORITY_FAILED = re.compile(
     r"superiority was not (?:shown|met|demonstrated|established|reached|confirmed)|not superior|"
     r"P\s*=\s*0?\.(?:0[5-9]|[1-9])\d* for superiority", re.I,
@@ -258,9 +263,11 @@ _SUPERIORITY_SHOWN = re.compile(
 def check_superiority(case: Case) -> Iterable[Finding]:
     """Non-inferior is not superior."""
     said = _SUPERIOR.search(case.claim)
+    if said is None or _NEGATED.search(case.claim):
+        return
     plain = fold(case.text)
-    margin = re.search(r"\bnon-?inferior\w*", plain, re.I)
-    if said is None or margin is None or _NEGATED.search(case.claim):
+    margin = _MARGIN.search(plain)
+    if margin is None:
         return
     failed = _SUPERIORITY_FAILED.search(plain)
     if failed is None and _SUPERIORITY_SHOWN.search(plain):
