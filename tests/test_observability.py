@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 from fakes import answers
 from fakes.collectors import Collector
+from fakes.needed import unavailable
 
 from litrag import observability
 from litrag.cli_metrics import serve
@@ -262,9 +262,7 @@ def test_the_command_serves_what_the_store_holds_and_counts_each_run_once(tmp_pa
 def test_a_real_prometheus_scrapes_the_app(asked, monkeypatch, tmp_path):
     binary = shutil.which("prometheus")
     if binary is None:
-        if os.environ.get("LITRAG_REQUIRE_ALL"):
-            pytest.fail("no Prometheus found: install Debian's package prometheus")
-        pytest.skip("no Prometheus found")
+        unavailable("no Prometheus found: install Debian's package prometheus")
     app, own = free_port(), free_port()
     use(monkeypatch, LITRAG_METRICS_PORT=app)
     asked()

@@ -71,6 +71,10 @@ _SAME_THING = tuple(
 _STUDY_NAME = re.compile(r"\b(?!MACE\b|UACR\b|NASH\b|MASH\b|LDL\b|HDL\b)[A-Z]{4,}(?:[ -]\d{1,2})?\b")
 
 
+#: How much of the claim a clause must cover to speak of the same outcome or group.
+SAME_MATTER = 0.6
+
+
 class Unit(Model):
     """A sentence or clause of the source that reports something."""
 

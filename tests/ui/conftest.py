@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from fakes import shown
+from fakes.needed import unavailable
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from litrag.reviews import Store, open_store
@@ -32,13 +33,6 @@ BROWSER_FLAGS = (
 #: Milliseconds that a browser waits; a run with a model on a busy machine takes its time.
 PATIENCE = 90_000
 SIZES = {"desktop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
-
-
-def unavailable(what: str) -> None:
-    """Skip, or fail where everything is required."""
-    if os.environ.get("LITRAG_REQUIRE_ALL"):
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """axe-core finds no serious or critical fault on either page, in both themes, on desktop and phone."""
 
 import pytest
-from ui.conftest import AXE, AXE_COMMAND, unavailable
+from fakes.needed import unavailable
+from ui.conftest import AXE, AXE_COMMAND
 
 pytestmark = pytest.mark.browser
 
