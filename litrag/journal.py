@@ -2,8 +2,8 @@
 
 In: claims with passages, as a judge gets them. Out: the same judgements as the judge's, but what stands in the
 journal isn't judged again. A line is on the disk before its judgement is handed on; a torn last line is cut off. The
-key covers claim, quote, passage, judge, its version and LitRAG's, so nothing outdated is reused; *unjudged* is never
-kept.
+key covers claim, quote, passage, judge, its version, LitRAG's and that of its code, so nothing outdated is reused and
+a run that goes on after an upgrade doesn't mix judgements of two versions; *unjudged* is never kept.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -29,6 +30,8 @@ if sys.platform != "win32":
 Pair = tuple[str, str | Passage, str | None]
 
 _FORMAT = 1
+#: Folders of the package whose code takes part in judging.
+_JUDGING = (".", "checks", "llm")
 _MAGIC = b'{"litrag_journal": '
 
 
@@ -161,8 +164,21 @@ class JournaledJudge:
         claim, passage, quote = pair
         record = (passage.record_id, passage.record_version) if isinstance(passage, Passage) else ("", "")
         text = passage.text if isinstance(passage, Passage) else passage
-        parts = json.dumps([__version__, *self._identity, claim, quote, *record, text])
+        parts = json.dumps([__version__, code_version(), *self._identity, claim, quote, *record, text])
         return hashlib.sha256(parts.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def code_version(package: Path = Path(__file__).parent) -> str:
+    """Short digest of the code that a verdict can depend on: checks, windows, prompts, whatever isn't a page.
+
+    Version numbers change with releases only; between two of them a check may have been mended.
+    """
+    digest = hashlib.sha256()
+    for folder in _JUDGING:
+        for path in sorted((package / folder).glob("*.py")):
+            digest.update(f"{folder}/{path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def identity(judge: Judge) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from litrag.errors import InputError
-from litrag.journal import Journal, JournaledJudge, Pair
+from litrag.journal import Journal, JournaledJudge, Pair, code_version
 from litrag.models import Judgement, Passage, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,8 +81,10 @@ def test_a_failed_judgement_is_passed_on_and_never_kept(tmp_path: Path) -> None:
     assert again.asked == ["b"]
 
 
-@pytest.mark.parametrize("change", ["claim", "quote", "text", "record", "judge", "version", "model"])
-def test_whatever_could_change_the_verdict_is_part_of_the_key(tmp_path: Path, change: str) -> None:
+@pytest.mark.parametrize("change", ["claim", "quote", "text", "record", "judge", "version", "model", "code"])
+def test_whatever_could_change_the_verdict_is_part_of_the_key(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     passage = Passage(passage_id="r:0-4", record_id="r", text="text", start=0, end=4, record_version="v1")
     with Journal(tmp_path / "j") as journal:
         JournaledJudge(Counting(), journal).judge_many([("a", passage, "q")])
@@ -95,10 +97,24 @@ def test_whatever_could_change_the_verdict_is_part_of_the_key(tmp_path: Path, ch
             passage = passage.model_copy(update={"text": "next"})
         elif change == "record":
             passage = passage.model_copy(update={"record_version": "v2"})
+        elif change == "code":
+            monkeypatch.setattr("litrag.journal.code_version", lambda: "after an upgrade")
         else:
             setattr(other, {"judge": "judge_id", "version": "version", "model": "model_id"}[change], "other")
         JournaledJudge(other, journal).judge_many([(claim, passage, quote)])
     assert other.asked == [claim]
+
+
+@pytest.mark.parametrize("changed", ["judges.py", "checks/numbers.py", "llm/prompts.py", "local_model.py"])
+def test_an_upgrade_of_any_code_that_judges_changes_the_code_version(tmp_path: Path, changed: str) -> None:
+    for name in ("judges.py", "checks/numbers.py", "llm/prompts.py", "local_model.py", "ui/pages.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("LIMIT = 1\n", encoding="utf-8")
+    before = code_version.__wrapped__(tmp_path)
+    (tmp_path / "ui" / "pages.py").write_text("LIMIT = 2\n", encoding="utf-8")
+    assert code_version.__wrapped__(tmp_path) == before
+    (tmp_path / changed).write_text("LIMIT = 2\n", encoding="utf-8")
+    assert code_version.__wrapped__(tmp_path) != before
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 150])
