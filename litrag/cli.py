@@ -17,7 +17,17 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from litrag import __version__, cli_batch, cli_calibrate, cli_corpus, cli_evaluate, cli_labels, cli_metrics, cli_pubmed
+from litrag import (
+    __version__,
+    cli_batch,
+    cli_calibrate,
+    cli_corpus,
+    cli_evaluate,
+    cli_labels,
+    cli_metrics,
+    cli_pubmed,
+    cli_show,
+)
 from litrag.config import PROJECT, settings
 from litrag.errors import InputError, LitRAGError
 from litrag.models import AuditedAnswer, AuditedClaim
@@ -74,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("path", nargs="?", help="text, .json of prepared answers, or - for standard input")
     _sources(verify)
     cli_batch.add_options(verify)
+    cli_show.add_commands(add, _show_answer)
     cli_labels.add_commands(add)
     cli_calibrate.add_commands(add)
     cli_evaluate.add_commands(add)

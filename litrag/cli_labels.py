@@ -50,12 +50,14 @@ def add_commands(add: Add) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from litrag.exchange import Format, export_lines
+    from litrag.exchange import Format, changes_in_words, export_lines
     from litrag.reviews import open_store
 
     if options.bom and options.format != Format.CSV:
         raise InputError(f"--bom is for csv, not for {options.format}")
     store = open_store(settings().database_url)
+    if changed := changes_in_words(store):
+        Console(stderr=True).print(Text(changed, style="yellow"))
     if options.out is None:
         for line in export_lines(store, Format(options.format), bom=options.bom):
             sys.stdout.buffer.write(line.encode())

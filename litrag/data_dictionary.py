@@ -16,6 +16,7 @@ from sqlalchemy import Table
 
 from litrag import cells
 from litrag.batch import CSV_COLUMNS
+from litrag.changes import ExportedAnswer, SourceChange
 from litrag.config import PROJECT
 from litrag.exchange import COLUMNS, CSV_VERSION, FILE_NAMES, Format
 from litrag.labels import Confidence, Kind, Reason, Role, Status
@@ -282,6 +283,17 @@ FIELDS: dict[type[BaseModel], dict[str, str]] = {
         "end": "Behind its last character.",
         "record_version": "Hash of the record's title and text.",
     },
+    SourceChange: {
+        "record_id": "The record, as it was judged.",
+        "name": "What a reader calls the study.",
+        "pmid": "PubMed id.",
+        "title_changed": "Whether its title differs now.",
+        "text_changed": "Whether its abstract differs now.",
+        "new_notices": "Retractions, errata and other notices that weren't known then.",
+        "lifted": "Kinds of notice that it no longer has.",
+        "gone": "Whether the corpus no longer holds it.",
+        "what": "`status`, `text`, `gone`: which of these changed.",
+    },
 }
 
 #: Fields of the results of a batch, as JSONL holds them.
@@ -395,7 +407,9 @@ def _log() -> list[str]:
     lines = [
         f"## Event log, JSONL (`{FILE_NAMES[Format.EVENTS]}`)", "",
         "Everything that ever happened, an object a line: runs, items, judgements, events, adjudications, each in order.",
-        "Nothing in it is ever changed or removed; labels are computed from it. E-mails of reviewers aren't in it.", "",
+        "Nothing in it is ever changed or removed; labels are computed from it. E-mails of reviewers aren't in it. At the end",
+        "stands, as `source_change` with its `item_id`, each item whose source is no longer what was judged, with the fields",
+        "of [SourceChange](#sourcechange).", "",
     ]
     for kind, table in LOG_TYPES.items():
         lines += [f"### `{kind}`", "", *_table(("field", "meaning"), [(f"`{n}`", log_meaning(n)) for n in log_fields(table)])]
@@ -415,13 +429,14 @@ def log_meaning(name: str) -> str:
 def _others() -> list[str]:
     return [
         f"## Label Studio, JSON (`{FILE_NAMES[Format.LABEL_STUDIO]}`)", "",
-        "A list of tasks. `data` holds the item's columns as above, `predictions` the judge's verdict with its model and",
+        "A list of tasks. `data` holds the item's columns as above and `source_changed` (what changed in the source since, in",
+        "words; empty when nothing did), `predictions` the judge's verdict with its model and",
         "confidence, `annotations` one label per reviewer with `lead_time` in seconds, `ground_truth` when it equals the",
         "gold label, and `meta` with pseudonym, blindness and comment. The labelling set-up that goes with it is",
         "`litrag.exchange.LABEL_STUDIO_CONFIG`.", "",
         f"## Argilla, JSONL (`{FILE_NAMES[Format.ARGILLA]}`)", "",
-        "A record a line: `fields` (question, claim, quote, passage), `metadata` (the item's other columns and the gold",
-        "label), `suggestions` (the judge's verdict, confidence, model) and `responses` by question (`verdict`,",
+        "A record a line: `fields` (question, claim, quote, passage), `metadata` (the item's other columns, `source_changed`",
+        "and the gold label), `suggestions` (the judge's verdict, confidence, model) and `responses` by question (`verdict`,",
         "`confidence`, `reason`, `comment`), each with the reviewer's pseudonym. Readable with the `datasets` library too.", "",
     ]
 
@@ -440,9 +455,13 @@ def _results() -> list[str]:
 
 
 def _answer() -> list[str]:
-    lines = ["## Answers, JSON (`--json`, `to_json()`)", ""]
+    lines = [
+        "## Answers, JSON (`--json`, `to_json()`)", "",
+        "What a page exports and `litrag show --json` prints has a further field, `source_changes`: a list of",
+        "[SourceChange](#sourcechange), empty when the sources are what was judged.", "",
+    ]
     schema = AuditedAnswer.model_json_schema(mode="serialization")
-    parts = {AuditedAnswer.__name__: schema, **schema["$defs"]}
+    parts = {AuditedAnswer.__name__: schema, **ExportedAnswer.model_json_schema(mode="serialization")["$defs"]}
     for model, meanings in FIELDS.items():
         rows = [
             (f"`{name}`", _type(shape), meanings[name]) for name, shape in parts[model.__name__]["properties"].items()

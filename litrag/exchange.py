@@ -17,9 +17,12 @@ from typing import Any, NamedTuple, TextIO
 from sqlalchemy import Connection, RowMapping, Table, func, select
 
 from .cells import protect
+from .changes import SourceChange, changes
+from .config import settings
+from .kept import KeptRecords
 from .labels import Label, Status
 from .models import Verdict
-from .reviews import Store, as_label
+from .reviews import Store, as_item, as_label
 from .tables import adjudications, events, items, judgements, labels, runs
 
 #: Version of the CSV's columns and of what they mean.
@@ -91,10 +94,48 @@ _TEXTS = tuple(column.kind is Kind.TEXT for column in COLUMNS)
 
 # --- rows
 def label_rows(store: Store) -> Iterator[dict[str, object]]:
-    """One dictionary per item and reviewer, in the queue's order; an untouched item has one with no reviewer."""
+    """One dictionary per item and reviewer, in the queue's order; an untouched item has one with no reviewer.
+
+    Beside the CSV's columns it has `source_changed`: what changed in the source since it was judged, in words.
+    """
+    kept = KeptRecords(settings().index_dir)
     with store.snapshot() as connection:
         for page in _item_pages(connection):
-            yield from _rows_of(connection, page)
+            changed = {item["item_id"]: change for item, change in _changes_of(connection, page, kept)}
+            for row in _rows_of(connection, page):
+                found = changed.get(str(row["item_id"]))
+                yield {**row, "source_changed": found.in_words() if found else ""}
+
+
+def changed_items(store: Store) -> Iterator[tuple[str, SourceChange]]:
+    """The items whose source is no longer what was judged, with what changed."""
+    kept = KeptRecords(settings().index_dir)
+    with store.snapshot() as connection:
+        for page in _item_pages(connection):
+            yield from ((item["item_id"], change) for item, change in _changes_of(connection, page, kept))
+
+
+def changes_in_words(store: Store) -> str:
+    """A sentence on how many items cite a source that changed since; empty when none does."""
+    found = [change for _, change in changed_items(store)]
+    if not found:
+        return ""
+    grave = sum(change.grave for change in found)
+    which = f", {grave} of them by a retraction, withdrawal or concern" if grave else ""
+    return (f"{len(found)} item{'s cite sources' if len(found) != 1 else ' cites a source'} that changed since they were judged"
+            f"{which}; labels and verdicts are those of the earlier text.")
+
+
+def _changes_of(
+    connection: Connection, page: Sequence[RowMapping], kept: KeptRecords,
+) -> Iterator[tuple[RowMapping, SourceChange]]:
+    wanted = {item["run_id"] for item in page}
+    query = select(runs.c.run_id, runs.c.corpus, runs.c.corpus_hash).where(runs.c.run_id.in_(wanted))
+    corpora = {run_id: (corpus or "", corpus_hash or "") for run_id, corpus, corpus_hash in connection.execute(query)}
+    for item in page:
+        now = kept.differing(*corpora.get(item["run_id"], ("", "")))
+        if now is not None:
+            yield from ((item, change) for change in changes([as_item(item).record], now))
 
 
 def _item_pages(connection: Connection) -> Iterator[Sequence[RowMapping]]:
@@ -195,7 +236,10 @@ def _record(cells: Iterable[str]) -> str:
 
 # --- JSONL
 def event_lines(store: Store) -> Iterator[str]:
-    """Everything that ever happened, as JSONL: runs, items, judgements, events, adjudications, each in order."""
+    """Everything that ever happened, as JSONL: runs, items, judgements, events, adjudications, each in order.
+
+    At the end stand the items whose source is no longer what was judged.
+    """
     with store.snapshot() as connection:
         for table, key, kind in (
             (runs, runs.c.run_id, "run"), (items, items.c.seq, "item"),
@@ -204,6 +248,8 @@ def event_lines(store: Store) -> Iterator[str]:
         ):
             for row in _by_key(connection, table, key):
                 yield _json({"type": kind, **_log_fields(row)})
+    for item_id, change in changed_items(store):
+        yield _json({"type": "source_change", "item_id": item_id, **change.model_dump(mode="json")})
 
 
 def _by_key(connection: Connection, table: Table, key: Any) -> Iterator[RowMapping]:
@@ -252,7 +298,8 @@ def _by_item(store: Store) -> Iterator[list[dict[str, object]]]:
 
 
 _SHOWN = ("question", "claim_text", "quote_text", "passage_text")
-_FACTS = ("run_id", "question_id", "claim_index", "citation_n", "pmid", "split", "sampling_stratum", "sampling_prob")
+_FACTS = ("run_id", "question_id", "claim_index", "citation_n", "pmid", "split", "sampling_stratum", "sampling_prob",
+          "source_changed")
 
 
 def _task(rows: Sequence[dict[str, object]]) -> dict[str, object]:

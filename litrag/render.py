@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 from urllib.parse import quote as percent
 
+from litrag.changes import HEADLINE, SourceChange
 from litrag.llm.injection import Mark as Injection
 from litrag.llm.injection import marks as injections
 from litrag.models import (
@@ -290,9 +291,10 @@ class View:
 
     def __init__(
         self, answer: AuditedAnswer, *, actions: bool = True, sent: frozenset[str] = frozenset(),
-        notes: Mapping[str, str] | None = None,
+        notes: Mapping[str, str] | None = None, changes: Mapping[str, SourceChange] | None = None,
     ) -> None:
         self.answer = answer
+        self.changes = changes or {}
         self.notes = notes or {}
         self.actions = actions
         self.sent = sent
@@ -315,6 +317,7 @@ class View:
             *(self._conflict(conflict, claim) for conflict in claim.conflicts),
             self._reanchor(claim.reanchor, place) if claim.reanchor else "",
             f'<p class="lr-why">{escape(claim.note)}</p>' if claim.note else "",
+            self._changed(claim),
         ]
         if claim.state == "uncited" and not claim.note:
             body.append('<p class="lr-why">This statement cites nothing, so nothing was checked.</p>')
@@ -322,6 +325,16 @@ class View:
             f'<li class="lr-claim lr-{claim.state}" id="{self.scope}-c{place}" data-lr-place="{place}" '
             f'data-lr-state="{claim.state}">{"".join(body)}</li>'
         )
+
+    def _changed(self, claim: AuditedClaim) -> str:
+        """Which of the claim's sources is no longer what was judged."""
+        changed = [source for one in dict.fromkeys(_records_of(claim)) if one in self.changes and (source := self.source_of(one))]
+        named = "".join(f"<p>[{source.n}] {changed_words(self.changes[source.record.record_id])}</p>" for source in changed)
+        return f'<div class="lr-note lr-changed"><p><b>{HEADLINE}</b></p>{named}</div>' if named else ""
+
+    def _change_of(self, record: Record) -> str:
+        change = self.changes.get(record.record_id)
+        return f'<p class="lr-note lr-changed"><b>{HEADLINE}</b> {changed_words(change)}</p>' if change else ""
 
     def _facts(self, claim: AuditedClaim) -> str:
         citation = claim.citation
@@ -418,6 +431,7 @@ class View:
         body = [
             _card_top(source, card),
             chips(source.record),
+            self._change_of(source.record),
             _given(citation),
             _stands_elsewhere(source, stands) if elsewhere else "",
             _card_excerpt(citation, stands),
@@ -456,6 +470,7 @@ class View:
             if record.title != record.name else "",
             f'<p class="lr-where">{where(record)}</p>' if where(record) else "",
             chips(record),
+            self._change_of(record),
             _addressed(record, told),
             _bearing(record, marks) if marks and not whole else "",
             self._whole(record, [*marks, *(Mark((m.start, m.end), ("lr-i",)) for m in told)], opened=whole),
@@ -603,15 +618,16 @@ def answer_html(
     sent: frozenset[str] = frozenset(),
     window: Span | None = None,
     notes: Mapping[str, str] | None = None,
+    changes: Mapping[str, SourceChange] | None = None,
 ) -> str:
     """Claims and source cards side by side; of the claims a slice (`window`), or what needs attention only.
 
-    `notes`, by claim id, stand beside the verdicts.
+    `notes`, by claim id, stand beside the verdicts; `changes`, by record id, beside the sources.
     """
     if answer.abstention is not None:
         return f'<div class="lr">{abstention_html(answer)}</div>'
-    view = View(answer, actions=actions, sent=sent, notes=notes)
-    shown = shown_claims(answer, flagged_only=flagged_only)[slice(*window) if window else slice(None)]
+    view = View(answer, actions=actions, sent=sent, notes=notes, changes=changes)
+    shown = shown_claims(answer, flagged_only=flagged_only, changed=changes or ())[slice(*window) if window else slice(None)]
     claims = "".join(view.claim(claim, place) for place, claim in shown) or _nothing_flagged(answer)
     wanted = {record_id for _, claim in shown for record_id in _records_of(claim)}
     cited = [s for s in answer.sources if s.record.record_id in wanted]
@@ -627,9 +643,12 @@ def answer_html(
     )
 
 
-def shown_claims(answer: AuditedAnswer, *, flagged_only: bool = False) -> list[tuple[int, AuditedClaim]]:
-    """Claims with their place in the answer; all, or those that need attention."""
-    return [(place, claim) for place, claim in enumerate(answer.claims) if claim.flagged or not flagged_only]
+def shown_claims(
+    answer: AuditedAnswer, *, flagged_only: bool = False, changed: Container[str] = (),
+) -> list[tuple[int, AuditedClaim]]:
+    """Claims with their place in the answer; all, or those that need attention, also since a source `changed`."""
+    return [(place, claim) for place, claim in enumerate(answer.claims)
+            if not flagged_only or claim.flagged or any(one in changed for one in _records_of(claim))]
 
 
 def _records_of(claim: AuditedClaim) -> list[str]:
@@ -659,8 +678,10 @@ def _also_retrieved(answer: AuditedAnswer, shown: set[str]) -> str:
     return f'<details class="lr-rest"><summary>{told}</summary><ul>{items}</ul></details>'
 
 
-def header_html(answer: AuditedAnswer, *, judge_note: str = "") -> str:
-    """Question, date, and the strip of counts, coverage, sources, judge, time and cost; then what is known of the judge."""
+def header_html(
+    answer: AuditedAnswer, *, judge_note: str = "", changes: Mapping[str, SourceChange] | None = None,
+) -> str:
+    """Question, date, what changed since, the strip of counts, coverage, sources, judge, time and cost, and notes."""
     question = f'<h2 class="lr-question"><bdi>{escape(answer.question)}</bdi></h2>' if answer.question else ""
     stamp = f'<p class="lr-stamp">{_stamp(answer.created_at)}{_corpus(answer)}</p>'
     counts = "".join(badge(state, count=n) for state in PALETTE if (n := answer.counts.get(state)))
@@ -669,7 +690,27 @@ def header_html(answer: AuditedAnswer, *, judge_note: str = "") -> str:
     notes = "".join(f'<p class="lr-note">{escape(note)}</p>' for note in answer.notes)
     strip = f'<div class="lr-strip">{shown}<dl class="lr-facts">{facts}</dl></div>'
     known = f'<p class="lr-why">{escape(judge_note)}</p>' if judge_note else ""
-    return f'<div class="lr">{question}{stamp}{strip}{known}{notes}</div>'
+    return f'<div class="lr">{question}{stamp}{_changes_html(answer, changes or {})}{strip}{known}{notes}</div>'
+
+
+def changed_words(change: SourceChange) -> str:
+    """What changed in a source, escaped."""
+    return escape(sentence(change.in_words()))
+
+
+def _changes_html(answer: AuditedAnswer, changes: Mapping[str, SourceChange]) -> str:
+    """The sources on which the answer rests that are no longer what was judged."""
+    named = [(source, changes[source.record.record_id]) for source in named_sources(answer)
+             if source.record.record_id in changes]
+    if not named:
+        return ""
+    listed = "".join(
+        f"<li>[{source.n}] <bdi>{escape(source.record.name)}</bdi>"
+        f"{f' (PMID {escape(change.pmid)})' if change.pmid else ''}: {changed_words(change)}</li>"
+        for source, change in named
+    )
+    return (f'<div class="lr-note lr-changed" role="note"><p><b>{HEADLINE}</b> The verdicts are those of the text as it was '
+            f'then; nothing was judged again.</p><ul class="lr-list">{listed}</ul></div>')
 
 
 def _facts(answer: AuditedAnswer) -> list[tuple[str, str]]:

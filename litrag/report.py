@@ -7,7 +7,9 @@ References follow the Vancouver style of the US National Library of Medicine as 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from litrag.changes import HEADLINE, SourceChange
 from litrag.models import AuditedAnswer, AuditedClaim, CheckedCitation, Record
 from litrag.render import (
     DIGEST_NOTE,
@@ -54,9 +56,14 @@ def _stopped(part: str) -> str:
 
 
 # --- Markdown
-def markdown(answer: AuditedAnswer) -> str:
-    """The answer with [n], each claim's verdict, and the reference list."""
+def markdown(answer: AuditedAnswer, changes: Mapping[str, SourceChange] | None = None) -> str:
+    """The answer with [n], each claim's verdict, and the reference list; `changes` in its sources stand first."""
     lines = [f"# {plain(answer.question) if answer.question else 'Checked text'}", ""]
+    changed = [f"- [{s.n}] {plain(s.record.name)}: {plain(changes[s.record.record_id].in_words())}"
+               for s in named_sources(answer) if s.record.record_id in changes] if changes else []
+    if changed:
+        lines += [f"**{HEADLINE}** The verdicts are those of the text as it was then; nothing was judged again.", ""]
+        lines += [*changed, ""]
     if answer.abstention is not None:
         lines += _abstention_lines(answer)
     else:
@@ -114,13 +121,13 @@ body { margin: 0 auto; padding: 1.5rem 1.25rem 3rem; max-width: 54rem; backgroun
 """
 
 
-def report(answer: AuditedAnswer) -> str:
-    """One HTML file: answer, verdicts, marked sources, references, judges and date."""
+def report(answer: AuditedAnswer, changes: Mapping[str, SourceChange] | None = None) -> str:
+    """One HTML file: answer, what changed in its sources since, verdicts, marked sources, references, judges and date."""
     title = attribute(answer.question[:120] or "Checked text")
     body = [
         '<h1>LitRAG evidence report</h1>',
-        header_html(answer),
-        abstention_html(answer) if answer.abstained else _evidence(answer),
+        header_html(answer, changes=changes),
+        abstention_html(answer) if answer.abstained else _evidence(answer, changes),
         f"<footer><p>{DISCLAIMER}</p><p>{_provenance(answer)}</p></footer>",
     ]
     return (
@@ -132,8 +139,8 @@ def report(answer: AuditedAnswer) -> str:
     )
 
 
-def _evidence(answer: AuditedAnswer) -> str:
-    view = View(answer, actions=False)
+def _evidence(answer: AuditedAnswer, changes: Mapping[str, SourceChange] | None) -> str:
+    view = View(answer, actions=False, changes=changes)
     claims = shown_claims(answer)
     listed = "".join(view.claim(claim, place) for place, claim in claims)
     sources = "".join(view.source(source, claims, whole=True) for source in named_sources(answer))

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from .changes import HEADLINE, SourceChange
 from .labels import Item, Label, Reason
 from .models import Judgement, Span, Verdict
-from .render import Mark, badge, chips, escape, links, sectioned, sentence, where
+from .render import Mark, badge, changed_words, chips, escape, links, sectioned, sentence, where
 
 #: What each label means, for the help and for the buttons.
 MEANINGS = {
@@ -79,8 +80,8 @@ def _quote(item: Item) -> Iterator[str]:
     yield f'<blockquote class="lr-rv-quote"><bdi>{escape(item.quote_text)}</bdi></blockquote>'
 
 
-def source_html(item: Item) -> str:
-    """The cited record: what it is, and its whole text with the quote and the claim's words marked."""
+def source_html(item: Item, change: SourceChange | None = None) -> str:
+    """The cited record: what it is, what changed in it since, and its whole text, quote and the claim's words marked."""
     record = item.record
     title = f'<p class="lr-title"><bdi>{escape(record.title)}</bdi></p>' if record.title != record.name else ""
     parts = [
@@ -88,6 +89,8 @@ def source_html(item: Item) -> str:
         f'<h2 class="lr-name">{escape(record.name)}</h2></div>{title}',
         f'<p class="lr-where">{where(record)}</p>' if where(record) else "",
         chips(record),
+        f'<p class="lr-note lr-changed" role="note"><b>{HEADLINE}</b> {changed_words(change)} Label by the text below.</p>'
+        if change else "",
         f'<div class="lr-rv-text" tabindex="0" role="region" aria-label="Text of the source">{_text(item)}</div>',
         f'<p class="lr-links">{links(record)}</p>',
     ]

@@ -168,6 +168,12 @@ class Store:
             body = connection.execute(select(runs.c.answer).where(runs.c.run_id == run_id)).scalar()
         return AuditedAnswer.from_json(body) if body is not None else None
 
+    def corpus_of(self, run_id: str) -> tuple[str, str]:
+        """Name and hash of the corpus that a run was judged on; empty when there is no such run."""
+        with self.reading() as connection:
+            found = connection.execute(select(runs.c.corpus, runs.c.corpus_hash).where(runs.c.run_id == run_id)).first()
+        return (found[0] or "", found[1] or "") if found else ("", "")
+
     def runs(self, limit: int = 50) -> list[RunSummary]:
         """The latest runs, newest first."""
         columns = [runs.c[name] for name in RunSummary.model_fields]

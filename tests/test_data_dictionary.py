@@ -7,6 +7,7 @@ from fakes.answers import answer
 from test_batch import MIXED, batch
 
 from litrag.batch import CSV_COLUMNS, results_jsonl
+from litrag.changes import ExportedAnswer
 from litrag.data_dictionary import (
     FIELDS,
     LOG_TYPES,
@@ -20,7 +21,7 @@ from litrag.data_dictionary import (
     log_meaning,
 )
 from litrag.exchange import HEADER, Format, export_lines
-from litrag.models import AuditedAnswer, Verdict
+from litrag.models import Verdict
 from litrag.reviews import Action, item_id_of, open_store
 
 
@@ -34,7 +35,7 @@ def test_every_field_of_an_answer_has_a_meaning_and_no_meaning_lacks_a_field(mod
 
 
 def test_every_model_within_an_answer_is_explained():
-    schema = AuditedAnswer.model_json_schema(mode="serialization")
+    schema = ExportedAnswer.model_json_schema(mode="serialization")
     models = {name for name, shape in schema["$defs"].items() if shape.get("type") == "object"}
     assert models | {"AuditedAnswer"} == {model.__name__ for model in FIELDS}
 

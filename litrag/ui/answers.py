@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
 
 from litrag import render, report
 from litrag.badges import badge_notes
+from litrag.changes import SourceChange, exported
 from litrag.errors import LitRAGError
 from litrag.models import AuditedAnswer
 from litrag.profiles import open_history
@@ -24,14 +26,15 @@ PAGE_SIZE = 40
 def answer_view(page: str, answer: AuditedAnswer) -> None:
     """Everything a reader sees of one answer."""
     notes = badge_notes(answer, open_history())
-    st.html(render.header_html(answer, judge_note=notes.judge))
-    flagged_only = _toolbar(answer)
-    claims = render.shown_claims(answer, flagged_only=flagged_only)
+    changes = workbench().changes(answer)
+    st.html(render.header_html(answer, judge_note=notes.judge, changes=changes))
+    flagged_only = _toolbar(answer, changes)
+    claims = render.shown_claims(answer, flagged_only=flagged_only, changed=changes)
     window = _pages(answer.run_id, len(claims))
     shown = claims[slice(*window)]
     sent = frozenset(c.claim_id for _, c in shown if c.citations and _queued(answer.run_id, c.claim_id))
     st.html(render.answer_html(
-        answer, flagged_only=flagged_only, sent=sent, window=window, notes=notes.claims,
+        answer, flagged_only=flagged_only, sent=sent, window=window, notes=notes.claims, changes=changes,
     ))
     evidence_section(answer, [place for place, _ in shown])
     with hidden("lr-native-answer"):
@@ -50,27 +53,27 @@ def _reanchor(page: str, answer: AuditedAnswer, claim_id: str) -> None:
     runs.show(page, run_id)
 
 
-def _toolbar(answer: AuditedAnswer) -> bool:
+def _toolbar(answer: AuditedAnswer, changes: Mapping[str, SourceChange]) -> bool:
     """Filter, review and export; says whether only flagged claims are wanted."""
-    flagged = sum(claim.flagged for claim in answer.claims)
+    flagged = len(render.shown_claims(answer, flagged_only=True, changed=changes))
     flagged_only = False
     with st.container(horizontal=True, vertical_alignment="center"):
         if answer.claims:
             flagged_only = st.toggle(f"Only what needs attention ({flagged})", key=f"filter-{answer.run_id}")
             st.button("Send all to review", icon=":material/rate_review:", key=f"review-{answer.run_id}",
                       on_click=_send, args=(answer, None))
-        _export(answer)
+        _export(answer, changes)
     return flagged_only
 
 
-def _export(answer: AuditedAnswer) -> None:
+def _export(answer: AuditedAnswer, changes: Mapping[str, SourceChange]) -> None:
     name = f"litrag-{answer.run_id}"
     with st.popover("Export", icon=":material/download:"):
-        st.download_button("Evidence report (HTML)", partial(report.report, answer), f"{name}.html", "text/html",
+        st.download_button("Evidence report (HTML)", partial(report.report, answer, changes), f"{name}.html", "text/html",
                            on_click="ignore", width="stretch", key=f"html-{answer.run_id}")
-        st.download_button("Answer with references (Markdown)", partial(report.markdown, answer), f"{name}.md",
+        st.download_button("Answer with references (Markdown)", partial(report.markdown, answer, changes), f"{name}.md",
                            "text/markdown", on_click="ignore", width="stretch", key=f"md-{answer.run_id}")
-        st.download_button("Everything (JSON)", answer.to_json, f"{name}.json", "application/json",
+        st.download_button("Everything (JSON)", exported(answer, changes).to_json, f"{name}.json", "application/json",
                            on_click="ignore", width="stretch", key=f"json-{answer.run_id}")
         for path in result_files(workbench().tables, answer.run_id):
             if path.exists():
@@ -78,7 +81,7 @@ def _export(answer: AuditedAnswer) -> None:
                                    f"{name}{path.suffix}", on_click="ignore", width="stretch",
                                    key=f"table{path.suffix}-{answer.run_id}")
         st.caption("Or copy the answer with its references:")
-        st.code(report.markdown(answer), language=None, wrap_lines=True, height=160)
+        st.code(report.markdown(answer, changes), language=None, wrap_lines=True, height=160)
 
 
 def _send(answer: AuditedAnswer, claim_ids: list[str] | None) -> None:

@@ -30,6 +30,7 @@ from litrag.review_html import (
 from litrag.reviews import Action, Store
 from litrag.stylesheet import PALETTE
 from litrag.ui.shell import label as plain
+from litrag.ui.shell import workbench
 
 ICONS = {
     Verdict.SUPPORTS: "check_circle", Verdict.PARTIAL: "contrast", Verdict.CONTRADICTS: "cancel",
@@ -127,7 +128,7 @@ class _Screen:
         st.html(claim_html(self.item))
         source, controls = st.columns([3, 2], gap="medium")
         with source:
-            st.html(source_html(self.item))
+            st.html(source_html(self.item, workbench().change_of(self.item)))
         with controls:
             if self.adjudicating:
                 self._adjudicate()

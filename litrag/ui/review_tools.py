@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from litrag.errors import LitRAGError
-from litrag.exchange import FILE_NAMES, Format, export_lines
+from litrag.exchange import FILE_NAMES, Format, changes_in_words, export_lines
 from litrag.label_import import Outcome, import_labels, read_table
 from litrag.labels import Reviewer
 from litrag.queues import TOO_FEW, View, count, reviewer_agreement, send_sample
@@ -76,12 +76,20 @@ def _exports(store: Store) -> None:
     bom = st.checkbox(
         "CSV for Excel (with a byte-order mark)", key="export-bom", help="Without it older Excel garbles µ, β and accents.",
     )
+    if changed := _changed(store):
+        st.warning(changed, icon=":material/update:")
     with st.container(horizontal=True):
         for wanted in Format:
             st.download_button(
                 _WORDS[wanted], partial(_content, store, wanted, bom), FILE_NAMES[wanted], on_click="ignore",
                 key=f"export-{wanted}", icon=":material/download:",
             )
+
+
+@st.cache_data(ttl=60, max_entries=10, show_spinner=False)
+def _changed(_store: Store) -> str:
+    """Which items cite a changed source, looked up at most once a minute."""
+    return changes_in_words(_store)
 
 
 def _content(store: Store, wanted: Format, bom: bool) -> bytes:

@@ -14,11 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from litrag import storage
+from litrag.changes import SourceChange
 from litrag.config import Settings
 from litrag.evidence_map import MapRow, evidence_map, judged
 from litrag.generate import Generator
 from litrag.grounding import ClaimInput, Progress
 from litrag.index import Index, open_index
+from litrag.kept import KeptRecords
+from litrag.labels import Item
 from litrag.llm.budget import spending
 from litrag.llm.choice import Choice
 from litrag.models import AuditedAnswer, Draft, Hit, Judge, Record
@@ -96,12 +99,14 @@ class Workbench:
         self.settings = settings
         self._lock = threading.RLock()
         self._opening = threading.Lock()
+        self._reading = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="litrag-run")
         self._jobs: dict[str, Job] = {}
         self._indexes: dict[str, Index] = {}
         self._judges: dict[tuple[str, bool], Judge] = {}
         self._maps: dict[str, list[MapRow]] = {}
         self._store: Store | None = None
+        self._kept = KeptRecords(settings.index_dir)
         count_waiting(self.at_work)
 
     # -- shared things
@@ -148,6 +153,17 @@ class Workbench:
     def tables(self) -> Path:
         """Folder of the journals and results of tables."""
         return self.settings.table_dir
+
+    def changes(self, answer: AuditedAnswer) -> dict[str, SourceChange]:
+        """What changed in an answer's sources since it was judged, by record id."""
+        with self._reading:
+            return self._kept.changes(answer)
+
+    def change_of(self, item: Item) -> SourceChange | None:
+        """What changed in the source of an item under review."""
+        corpus, corpus_hash = self.store.corpus_of(item.run_id)
+        with self._reading:
+            return self._kept.change(corpus, corpus_hash, item.record)
 
     # -- jobs
     def job(self, run_id: str) -> Job | None:

@@ -92,7 +92,7 @@ def every_state() -> AuditedAnswer:
     return AuditedAnswer(
         run_id="every-state", question="Does brimafol help with knee pain?", created_at=MOMENT,
         claims=(*_plain_claims(knee, night, register), *_faulty_claims(knee, night)),
-        sources=(knee, night, register), generator="extractive", judge="local", judge_version="fake v1", corpus="sample",
+        sources=(knee, night, register), generator="extractive", judge="local", judge_version="fake v1", corpus="made up",
         corpus_hash="0f" * 32, seconds={"retrieving": 0.02, "writing": 0.1, "checking": 1.4}, cost_usd=0.0123,
     )
 
