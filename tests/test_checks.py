@@ -5,6 +5,7 @@ import json
 import pytest
 
 from litrag.checks import agrees, check_claim
+from litrag.checks.case import content, open_case
 from litrag.config import PROJECT
 from litrag.models import Verdict
 from litrag.sentences import split
@@ -223,3 +224,52 @@ def test_a_figure_that_fell_did_not_rise():
     assert _first("Body weight rose by 7.9% with the drug.", text) == ("direction", Verdict.CONTRADICTS)
     assert _first("Body weight fell by 7.9% with the drug.", text) is None
     assert _first("Body weight rose by 6.9% with placebo.", text) is None
+
+
+@pytest.mark.parametrize(
+    ("study", "claim", "meant"),
+    [
+        ("SELECT", "The hazard ratio for death from any cause was 0.81 (95% CI 0.71–0.90).", "0.71–0.93"),
+        ("SELECT", "Death from any cause was less frequent with semaglutide (95% CI 0.71–0.98).", "0.71–0.93"),
+        ("SELECT", "For the heart-failure composite, the hazard ratio was 0.82 (95% CI 0.71–0.99).", "0.71–0.96"),
+        ("PIONEER 6", "For nonfatal stroke, the HR was 0.74 (95% CI 0.73–1.57).", "0.35–1.57"),
+        ("PIONEER 6", "Fewer people died of cardiovascular causes (HR 0.49, 95% CI 0.31–0.84).", "0.27–0.92"),
+        ("SOUL", "The HR for nonfatal myocardial infarction was 0.74 (95% CI 0.80–0.89).", "0.61–0.89"),
+    ],
+)
+def test_of_intervals_that_share_a_limit_the_one_of_the_claimed_result_is_shown(by_study, study, claim, meant):
+    text = by_study[study].text
+    (finding,) = [finding for finding in check_claim(claim, text) if finding.kind == "interval"]
+    assert (finding.verdict, finding.message.endswith(f"the source 95% CI {meant}")) == (Verdict.CONTRADICTS, True)
+    assert text[slice(*finding.source_span)] == f"95% CI {meant}"
+
+
+def test_an_interval_with_its_own_estimate_raises_nothing_though_another_shares_a_limit(by_study):
+    for study, claim in (
+        ("SELECT", "For death from any cause the hazard ratio was 0.81 (95% CI 0.71–0.93)."),
+        ("SELECT", "For the heart-failure composite the hazard ratio was 0.82 (95% CI 0.71–0.96)."),
+        ("PIONEER 6", "Cardiovascular death was rarer on oral semaglutide (HR 0.49, 95% CI 0.27–0.92)."),
+    ):
+        assert [f for f in check_claim(claim, by_study[study].text) if f.kind == "interval"] == []
+
+
+def test_all_checks_of_a_claim_share_one_reading_of_its_source():
+    text = "Mortality fell by 12% with drug Z (HR 0.88, 95% CI 0.80–0.97)."
+    assert open_case("Drug Z lowered mortality.", text) is open_case("Drug Z lowered mortality.", text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dying of any cause", "all-cause mortality"), ("deaths from any reason", "total mortality"),
+        ("any death", "all-cause death"),
+        ("3-point MACE", "major adverse cardiovascular events"), ("CV events", "cardiovascular events"),
+        ("renal events", "kidney events"), ("heart attacks", "myocardial infarction"), ("MIs", "myocardial infarction"),
+        ("HbA1c", "glycosylated hemoglobin"), ("side effects", "adverse reactions"), ("AEs", "adverse events"),
+        ("withdrawal", "discontinuation"), ("came off", "quit"), ("gave up", "stopping"), ("BMI", "body mass index"),
+        ("body weight", "weight"), ("GI events", "digestive events"), ("T2D", "type II diabetes"),
+        ("CKD", "chronic kidney disease"), ("HF", "heart-failure"), ("ages", "age"),
+    ],
+)
+def test_names_of_one_thing_count_as_the_same_words(one, other):
+    assert content(f"risk of {one}") == content(f"risk of {other}") != frozenset()

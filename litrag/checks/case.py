@@ -96,16 +96,19 @@ class Case(Model):
 
     def best(self, wanted: Callable[[Unit], bool] | None = None) -> tuple[Unit, float] | None:
         """The unit that fits the claim best among those `wanted`, with the share of the claim that it covers."""
-        numbers = {figure.value for figure in figures(self.claim)}
         ranked = [
-            (share + 0.12 * len(numbers & unit.values), -i)
-            for i, (unit, share) in enumerate(zip(self.units, self.shares, strict=True))
+            (fit, -i) for i, (unit, fit) in enumerate(zip(self.units, self.fits(), strict=True))
             if wanted is None or wanted(unit)
         ]
         if not ranked:
             return None
         place = -max(ranked)[1]
         return self.units[place], self.shares[place]
+
+    def fits(self) -> list[float]:
+        """How well each unit fits the claim: the share of its words that it covers, and its numbers besides."""
+        numbers = {figure.value for figure in figures(self.claim)}
+        return [share + 0.12 * len(numbers & unit.values) for unit, share in zip(self.units, self.shares, strict=True)]
 
 
 def inside(span: Span, other: Span) -> bool:

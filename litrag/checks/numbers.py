@@ -269,14 +269,11 @@ def check_intervals(case: Case) -> Iterable[Finding]:
     """A confidence interval must stand in the source; which way a difference is taken is left open."""
     given = intervals(case.text)
     for claimed in intervals(case.claim):
-        if any(_same_interval(claimed, other) for other in given):
-            continue
-        found = case.best(lambda unit: any(inside(i.span, unit.sentence) for i in given))
-        near = next((i for i in given if found and inside(i.span, found[0].sentence)), None)
+        homes = [other for other in given if _same_interval(claimed, other)]
         said = re.sub(r"^.*\bfrom ", "", case.claim[claimed.span[0] : claimed.span[1]])
-        slip = next((i for i in given if _shares_a_limit(claimed, i)), None)
-        if slip is None and near is not None and found is not None and found[1] >= _SAME_PLACE:
-            slip = near
+        slip = _of_estimate(claimed, case, homes, given) if homes else _meant(claimed, case, given)
+        if homes and slip is None:
+            continue
         if slip is not None:
             yield Finding(
                 kind="interval", verdict=Verdict.CONTRADICTS, claim_span=claimed.span, source_span=slip.span,
@@ -287,6 +284,51 @@ def check_intervals(case: Case) -> Iterable[Finding]:
                 kind="interval", verdict=Verdict.NOT_FOUND, claim_span=claimed.span,
                 message=f"the source doesn't give {said}",
             )
+
+
+def _of_estimate(
+    claimed: Interval, case: Case, homes: Sequence[Interval], given: Sequence[Interval]
+) -> Interval | None:
+    """The interval that the source gives the claimed estimate, where it gives the claimed interval to others only."""
+    estimate = _estimate(claimed, case.claim)
+    owners = [_estimate(home, case.text) for home in homes]
+    if estimate is None or any(owner is None or same(estimate, owner) for owner in owners):
+        return None
+    return next((i for i in given if (own := _estimate(i, case.text)) and same(estimate, own)), None)
+
+
+def _meant(claimed: Interval, case: Case, given: Sequence[Interval]) -> Interval | None:
+    """The source's interval that a wrong one stands for; None when none has its estimate, a limit or its matter.
+
+    Two intervals may share a limit: the one that follows the claimed estimate is meant, or else the one in the clause
+    that fits the claim best.
+    """
+    estimate = _estimate(claimed, case.claim)
+    fits = case.fits()
+
+    def likeness(interval: Interval) -> tuple[bool, bool, float, float]:
+        own = _estimate(interval, case.text)
+        place = next((i for i, unit in enumerate(case.units) if inside(interval.span, unit.span)), None)
+        return (
+            estimate is not None and own is not None and same(estimate, own),
+            _shares_a_limit(claimed, interval),
+            -1.0 if place is None else fits[place],
+            0.0 if place is None else case.shares[place],
+        )
+
+    best = max(given, key=likeness, default=None)
+    if best is None:
+        return None
+    estimated, limited, _, share = likeness(best)
+    return best if estimated or limited or share >= _SAME_PLACE else None
+
+
+def _estimate(interval: Interval, text: str) -> Figure | None:
+    """The figure that an interval belongs to: the last before it, with words but no sentence's end between."""
+    earlier = [f for f in figures(text) if f.span[1] <= interval.span[0] and not f.is_time and f.kind != "p"]
+    if not earlier or re.search(r"[.;]\s", text[earlier[-1].span[1] : interval.span[0]]):
+        return None
+    return earlier[-1]
 
 
 def _shares_a_limit(a: Interval, b: Interval) -> bool:
