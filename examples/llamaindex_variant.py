@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import faiss
@@ -139,13 +140,16 @@ def _node(passage: Passage, record: Record, model: PassageEmbeddings, hidden: li
 
 
 def open_engine(
-    index: Index, *, k: int | None = None, citation_chunk_size: int = CITATION_CHUNK_SIZE,
-    context_window: int = CONTEXT_WINDOW, show_title: bool = False,
+    index: Index, nodes: Sequence[TextNode] | None = None, *, k: int | None = None,
+    citation_chunk_size: int = CITATION_CHUNK_SIZE, context_window: int = CONTEXT_WINDOW,
 ) -> CitationQueryEngine:
-    """LlamaIndex's engine over the passages of `index`: the `k` nearest by cosine, from a FAISS index of its own."""
+    """LlamaIndex's engine over the passages of `index`, or over `nodes`: the `k` nearest by cosine, in a FAISS of its own.
+
+    Nodes need `record_id` and `pmid` among their metadata. `citation_chunk_size` is in tokens of LlamaIndex's tokenizer.
+    """
     vectors = FaissVectorStore(faiss_index=faiss.IndexFlatIP(index.embeddings.dimension))
     store = VectorStoreIndex(
-        nodes_of(index, show_title=show_title), storage_context=StorageContext.from_defaults(vector_store=vectors),
+        nodes_of(index) if nodes is None else list(nodes), storage_context=StorageContext.from_defaults(vector_store=vectors),
         embed_model=PassageVectors(index.embeddings),
     )
     return CitationQueryEngine.from_args(

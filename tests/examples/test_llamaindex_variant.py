@@ -97,7 +97,7 @@ def test_one_record_gets_several_numbers(variant, engine, sample_index):
 
 
 def test_a_title_shown_to_the_model_is_quoted_from_the_source_before_and_refused(variant, sample_index, local_judge):
-    engine = variant.open_engine(sample_index, show_title=True)
+    engine = variant.open_engine(sample_index, variant.nodes_of(sample_index, show_title=True))
     answer = variant.ask(KIDNEYS, engine, sample_index, local_judge)
     titles = {record.title: record.record_id for record in sample_index.records.values()}
     quoted = [(citation, claim) for citation, claim in quotes(answer) if citation.quote.rstrip(".") in titles]
