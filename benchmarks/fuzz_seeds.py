@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 PUBMED = b"""<?xml version="1.0" encoding="utf-8"?>
 <PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">7001</PMID><DateRevised><Year>2024</Year><Month>1</Month>
 <Day>2</Day></DateRevised><Article><Journal><JournalIssue><PubDate><MedlineDate>1998 Nov-Dec</MedlineDate></PubDate></JournalIssue>
@@ -37,4 +39,71 @@ SEEDS: dict[str, bytes] = {
     "Web of Science": b"FN ISI Export Format\nVR 1.0\nPT J\nAU Lind, B\n   Okafor, A\nTI Milk\nAB It rose.\nUT MEDLINE:12\nER\n\nEF\n",
     "RefWorks": b"RT Journal Article\nA1 Lind,Bo\nT1 Milk\nAB It rose.\nYR 2002\n",
     "refer": b"%0 Journal Article\n%A Lind, Bo\n%T Milk\n%X It rose.\n%D 2001\n",
+}
+
+@dataclass(frozen=True)
+class Frame:
+    """Two whole records of a format between which a broken one is put, and what stands around them in the file.
+
+    In a format that marks nothing but where a record begins, a record without this mark is a part of the one before it;
+    there the mark (`lead`) stands before the broken record.
+    """
+
+    start: bytes
+    before: bytes
+    after: bytes
+    end: bytes
+    lead: bytes = b""
+
+    def around(self, broken: bytes) -> bytes:
+        return self.start + self.before + self.lead + broken + b"\n" + self.after + self.end
+
+    def empty(self) -> bytes:
+        return self.start + self.before + self.after + self.end
+
+
+def _pubmed(pmid: bytes, title: bytes) -> bytes:
+    return (b"<PubmedArticle><MedlineCitation><PMID>" + pmid + b"</PMID><Article><ArticleTitle>" + title + b"</ArticleTitle><Abstract>"
+            b"<AbstractText>Sleep rose by 4 % in " + title + b".</AbstractText></Abstract></Article></MedlineCitation><PubmedData>"
+            b"<ArticleIdList><ArticleId IdType='doi'>10.1000/" + pmid + b"</ArticleId></ArticleIdList></PubmedData></PubmedArticle>\n")
+
+
+def _jats(pmid: bytes, title: bytes) -> bytes:
+    return (b"<article><front><article-meta><article-id pub-id-type='pmid'>" + pmid + b"</article-id><title-group><article-title>"
+            + title + b"</article-title></title-group><abstract><p>Sleep rose by 4 %.</p></abstract></article-meta></front></article>\n")
+
+
+def _endnote(title: bytes) -> bytes:
+    return (b"<record><titles><title>" + title + b"</title></titles><abstract>Sleep rose by 4 %.</abstract><dates><year>2001</year>"
+            b"</dates></record>\n")
+
+
+def _bioc(pmid: bytes, title: bytes) -> bytes:
+    return (b"<document><id>" + pmid + b"</id><passage><infon key='type'>title</infon><text>" + title + b"</text></passage><passage>"
+            b"<infon key='type'>abstract</infon><text>Sleep rose by 4 %.</text></passage></document>\n")
+
+
+#: Around the seeds of the same name. Markdown and BioC JSON hold one document each.
+FRAMES = {
+    "PubMed XML": Frame(b"<?xml version='1.0' encoding='utf-8'?>\n<PubmedArticleSet>\n", _pubmed(b"8001", b"wards"),
+                        _pubmed(b"8002", b"caf\xc3\xa9s"), b"</PubmedArticleSet>\n"),
+    "JATS XML": Frame(b"<pmc-articleset>\n", _jats(b"8001", b"Wards"), _jats(b"8002", b"Caf\xc3\xa9s"), b"</pmc-articleset>\n"),
+    "EndNote XML": Frame(b"<xml><records>\n", _endnote(b"Wards"), _endnote(b"Caf\xc3\xa9s"), b"</records></xml>\n"),
+    "BioC XML": Frame(b"<collection><source>P</source>\n", _bioc(b"8001", b"Wards"), _bioc(b"8002", b"Caf\xc3\xa9s"), b"</collection>\n"),
+    "JSON Lines": Frame(b"", b'{"id": "w", "title": "Wards", "abstract": "Sleep rose by 4 %."}\n',
+                        b'{"id": "c", "title": "Caf\xc3\xa9s", "abstract": "Sleep rose by 5 %."}\n', b""),
+    "RIS": Frame(b"", b"TY  - JOUR\nTI  - Wards\nAB  - Sleep rose by 4 %.\nER  - \n\n",
+                 b"TY  - JOUR\nTI  - Caf\xc3\xa9s\nAB  - Sleep rose by 5 %.\nER  - \n\n", b""),
+    "MEDLINE": Frame(b"", b"PMID- 8001\nTI  - Wards.\nAB  - Sleep rose by 4 %.\nAU  - Lind B\n\n",
+                     b"PMID- 8002\nTI  - Caf\xc3\xa9s.\nAB  - Sleep rose by 5 %.\nAU  - Lind B\n\n", b"", b"PMID- 8003\n"),
+    "table": Frame(b"Title,Abstract,Authors,Year\n", b"Wards,Sleep rose by 4 %.,\"Lind, B\",2001\n",
+                   b"Caf\xc3\xa9s,Sleep rose by 5 %.,\"Lind, B\",2001\n", b""),
+    "Ovid": Frame(b"", b"<1. >\nVN  - Ovid Technologies\nTI  - Wards.\nSO  - J Milk. 3(4):5-6, 2001.\nAB  - Sleep rose by 4 %.\n\n",
+                  b"<3. >\nVN  - Ovid Technologies\nTI  - Caf\xc3\xa9s.\nSO  - J Milk. 3(4):7-8, 2001.\nAB  - Sleep rose by 5 %.\n", b"", b"<2. >\n"),
+    "Web of Science": Frame(b"FN ISI Export Format\nVR 1.0\n", b"PT J\nTI Wards\nAB Sleep rose by 4 %.\nER\n\n",
+                            b"PT J\nTI Caf\xc3\xa9s\nAB Sleep rose by 5 %.\nER\n\n", b"EF\n"),
+    "RefWorks": Frame(b"", b"RT Journal Article\nT1 Wards\nAB Sleep rose by 4 %.\n\n",
+                      b"RT Journal Article\nT1 Caf\xc3\xa9s\nAB Sleep rose by 5 %.\n\n", b"", b"RT Generic\n"),
+    "refer": Frame(b"", b"%0 Journal Article\n%T Wards\n%X Sleep rose by 4 %.\n\n",
+                   b"%0 Journal Article\n%T Caf\xc3\xa9s\n%X Sleep rose by 5 %.\n\n", b"", b"%0 Generic\n"),
 }

@@ -35,14 +35,15 @@ def head(path: Path) -> bytes:
 
 
 def bom(start: bytes) -> str | None:
-    """The encoding that a byte-order mark names; UTF-16 is also known by its zero bytes."""
+    """The encoding that a byte-order mark names; UTF-16 is also known by zeros in every other place and nowhere else."""
     for mark, name in _BOMS:
         if start.startswith(mark):
             return name
     pair = start[:200]
-    if len(pair) >= 4 and pair.count(0) >= len(pair) // 3:
-        return "utf-16-le" if pair[1] == 0 else "utf-16-be"
-    return None
+    even, odd = pair[0::2].count(0), pair[1::2].count(0)
+    if len(pair) < 4 or min(even, odd) or max(even, odd) < len(pair) // 3:
+        return None
+    return "utf-16-le" if odd else "utf-16-be"
 
 
 def text(path: Path) -> tuple[str, str]:

@@ -7,7 +7,6 @@ were not. Headers of PubMed, Embase, Scopus, Web of Science, Zotero, Covidence a
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,14 +41,28 @@ _DELIMITERS = ",;\t|"
 _LIST = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _SHORT_NAME = re.compile(r"[^\W\d_][\w'’. -]{0,60} [A-Z][A-Z.\-]{0,6}")
 _MAX_FIELD = 10_000_000
+#: Lines of a row that is looked for behind an unclosed quotation mark.
+_LONGEST_ROW = 200
 csv.field_size_limit(_MAX_FIELD)
 
 
 def looks_like(text: str) -> bool:
     """Whether the first line names a title or an abstract among several columns."""
+    cells, known = _header(text)
+    return bool(known & {"title", "text"}) and len(cells) >= 2
+
+
+def header_end(text: str) -> int | None:
+    """Where a first line ends that can only be a table's: it names several fields that are known."""
+    _, known = _header(text)
+    place = len(text) - len(text.lstrip("\n"))
+    return text.find("\n", place) if known & {"title", "text"} and len(known) >= 2 else None
+
+
+def _header(text: str) -> tuple[list[str], set[str]]:
     header = next((line for line in text.split("\n") if line.strip()), "")
-    fields = {HEADERS.get(_bare(name)) for name in _cells(header, delimiter_of(header))}
-    return bool(fields & {"title", "text"}) and len(_cells(header, delimiter_of(header))) >= 2
+    cells = _cells(header, delimiter_of(header))
+    return cells, {known for name in cells if (known := HEADERS.get(_bare(name)))}
 
 
 def has_columns(path: Path, mapping: Mapping[str, str]) -> bool:
@@ -70,19 +83,50 @@ def read(path: Path, mapping: Mapping[str, str] | None = None) -> Iterator[Recor
     text, note = content.text(path)
     if note:
         yield Rejection(file=file, field="encoding", reason=note, record_kept=True)
-    text = text.lstrip("\n")
+    text = text.lstrip("\n").replace("\x00", "")
     delimiter = delimiter_of(text.partition("\n")[0])
-    table = csv.reader(io.StringIO(text.replace("\x00", ""), newline=""), delimiter=delimiter)
+    lines = [f"{line}\n" for line in text.split("\n")]
+    header, begin = _cut_row(lines, 0, delimiter)
+    columns = columns_of(header, mapping or {})
+    yield from _unused(header, columns, file)
+    for cells, last in _table(lines, begin, delimiter, len(header)):
+        if cells is None:
+            reason = "a quotation mark isn't closed, or stands within a cell and isn't doubled; the row was left out"
+            yield Rejection(file=file, record=f"line {last}", reason=reason)
+        elif any(cell.strip() for cell in cells):
+            yield from _row(cells, columns, len(header), file, f"line {last}")
+
+
+def _table(lines: list[str], begin: int, delimiter: str, width: int) -> Iterator[tuple[list[str] | None, int]]:
+    """(cells, number of their last line) of each row; None for a row that would have swallowed those after it."""
+    while begin < len(lines):
+        cells, end = _cut_row(lines, begin, delimiter)
+        if end - begin > 1 and (again := _swallowed(lines, begin, end, delimiter, width)):
+            yield None, begin + 1
+            end = again
+        else:
+            yield cells, end
+        begin = end
+
+
+def _cut_row(lines: list[str], begin: int, delimiter: str, *, strict: bool = False, longest: int = 0) -> tuple[list[str], int]:
+    """The cells of the row that begins at `begin`, and where the next one begins; empty when it can't be read."""
+    stop = min(len(lines), begin + longest) if longest else len(lines)
+    table = csv.reader((lines[n] for n in range(begin, stop)), delimiter=delimiter, strict=strict)
     try:
-        header = next(table, [])
-        columns = columns_of(header, mapping or {})
-        yield from _unused(header, columns, file)
-        for cells in table:
-            if any(cell.strip() for cell in cells):
-                yield from _row(cells, columns, len(header), file, f"line {table.line_num}")
-    except csv.Error as error:
-        reason = f"{error}; the rows from here on were not read"
-        yield Rejection(file=file, record=f"line {table.line_num}", reason=reason)
+        cells = next(table, [])
+    except csv.Error:
+        cells = []
+    return cells, begin + max(table.line_num, 1)
+
+
+def _swallowed(lines: list[str], begin: int, end: int, delimiter: str, width: int) -> int:
+    """Where the next whole row begins inside the row from `begin` to `end`, when that one's quotation marks are wrong."""
+    if len(_cut_row(lines[begin:end], 0, delimiter, strict=True)[0]) == width:
+        return 0
+    whole = (n for n in range(begin + 1, end)
+             if len(_cut_row(lines, n, delimiter, strict=True, longest=_LONGEST_ROW)[0]) == width)
+    return next(whole, 0)
 
 
 def columns_of(header: list[str], mapping: Mapping[str, str]) -> dict[str, int]:

@@ -59,21 +59,28 @@ def read(path: Path) -> Iterator[Record | Rejection]:
 
 
 def layout_of(text: str) -> Layout | None:
-    return next((layout for layout in LAYOUTS if layout.mark.search(text)), None)
+    """The layout whose mark stands first in `text`; what a record says further on can look like another one's."""
+    return first_layout(text)[1]
+
+
+def first_layout(text: str) -> tuple[int | None, Layout | None]:
+    """Where the first mark of a layout stands, and which one's it is."""
+    places = [(match.start(), n) for n, layout in enumerate(LAYOUTS) if (match := layout.mark.search(text))]
+    return (min(places)[0], LAYOUTS[min(places)[1]]) if places else (None, None)
 
 
 def _split_wos(text: str) -> list[Tags]:
-    """Records end with `ER`; an indented line is a further line of the value above."""
+    """Records begin with `PT` and end with `ER`; an indented line is a further line of the value above."""
     found: list[Tags] = [[]]
     for line in text.split("\n"):
         match = _TWO.match(line.lstrip("\ufeff"))
         if match and match[1] in ("FN", "VR", "EF"):
             continue
-        if match and match[1] == "ER":
+        if match and (match[1] == "ER" or (match[1] == "PT" and found[-1])):
             found.append([])
-        elif match:
+        if match and match[1] != "ER":
             found[-1].append((match[1], match[2] or ""))
-        elif line.startswith((" ", "\t")) and line.strip() and found[-1]:
+        elif not match and line.startswith((" ", "\t")) and line.strip() and found[-1]:
             _extend(found[-1], line)
     return [tags for tags in found if tags]
 

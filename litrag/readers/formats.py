@@ -106,6 +106,9 @@ def _plain_text(text: str, path: Path) -> Format | str:
     # What begins first decides: a broken record further on may hold lines of any other format.
     place, layout = exports.first_layout(text)
     first = min((one for one in (place, ris.first_record(text), medline.first_record(text)) if one is not None), default=None)
+    header_end = delimited.header_end(text)
+    if header_end is not None and (first is None or first > header_end):
+        return FORMATS["table"]
     if first is not None and first == ris.first_record(text):
         return FORMATS["RIS"]
     if layout and first == place and (layout.name == "Ovid" or not medline.looks_like(text[:place])):

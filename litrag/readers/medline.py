@@ -18,6 +18,7 @@ from litrag.readers.rows import Tags, Values
 
 _TAG = re.compile(r"([A-Z][A-Z0-9]{1,4}) {0,2}-(?: (.*)|(.*))")
 _KNOWN = re.compile(r"^(?:PMID|OWN |STAT|PMC |PMCR|TI  |AB  |FAU |AU  |DP  |JT  |TA  |PT  |BTI ) ?-", re.MULTILINE)
+_PMID_LINE = re.compile(r"^PMID ?- ?[1-9]", re.MULTILINE)
 _LINKS = ("RIN", "ROF", "PRIN", "PROF", "ECI", "ECF", "EIN", "EFR", "CRI", "CRF", "RRI", "RRF", "UIN", "UOF")
 #: A line as long as this was wrapped, so that the next one continues it even when it isn't indented.
 _WRAPPED = 60
@@ -26,6 +27,12 @@ _OTHER_PLACEHOLDER = "Abstract available from the publisher."
 
 def looks_like(text: str) -> bool:
     return len(set(_KNOWN.findall(text))) >= 2
+
+
+def first_record(text: str) -> int | None:
+    """Where the first line with a PMID stands, which no other format has."""
+    match = _PMID_LINE.search(text)
+    return match.start() if match else None
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
@@ -47,10 +54,11 @@ def read(path: Path) -> Iterator[Record | Rejection]:
 def split(text: str) -> tuple[list[Tags], int]:
     """The tags of each record, and how many non-empty lines belong to none.
 
-    A blank line ends a record; so does a second PMID, since some exports part records by nothing else.
+    A blank line ends a record; so does a second PMID, since some exports part records by nothing else, and any PMID in
+    a file that begins with one.
     """
     found: list[Tags] = [[]]
-    skipped, after_blank, last = 0, False, ""
+    skipped, after_blank, last, leading = 0, False, "", False
     for line in text.split("\n"):
         if not line.strip():
             after_blank = True
@@ -58,7 +66,8 @@ def split(text: str) -> tuple[list[Tags], int]:
         match = _TAG.match(line.lstrip("\ufeff"))
         current = found[-1]
         if match:
-            again = match[1] == "PMID" and any(tag == "PMID" for tag, _ in current)
+            leading = leading or (len(found) == 1 and not current and match[1] == "PMID")
+            again = match[1] == "PMID" and (leading or any(tag == "PMID" for tag, _ in current))
             if current and (after_blank or again):
                 found.append([])
             found[-1].append((match[1], (match[2] if match[2] is not None else match[3] or "").strip()))
@@ -67,6 +76,7 @@ def split(text: str) -> tuple[list[Tags], int]:
             current.append((tag, f"{value}\n{line.strip()}"))
         else:
             skipped += 1
+            continue  # the next tag still stands behind the blank line
         after_blank, last = False, line
     return [tags for tags in found if tags], skipped
 

@@ -23,6 +23,7 @@ from litrag.readers.report import Deletion, Rejection
 from litrag.readers.xml_records import Broken, elements
 
 ROOTS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "DeleteCitation", "DeleteDocument")
+HOLDS = {"PubmedArticle": "MedlineCitation"}
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _PLACEHOLDERS = ("[not available]", "[in process citation]", "[untitled]", "not available")
 
@@ -31,7 +32,7 @@ Item = Record | Rejection | Deletion
 
 def read(path: Path) -> Iterator[Item]:
     file = str(path)
-    for number, element in elements(path, ROOTS):
+    for number, element in elements(path, ROOTS, HOLDS):
         if isinstance(element, Broken):
             yield Rejection(file=file, record=f"record {number}", reason=str(element))
         elif element.tag in ("DeleteCitation", "DeleteDocument"):

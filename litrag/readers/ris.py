@@ -27,8 +27,10 @@ _OVID_NUMBER = re.compile(r"[?&]AN=([1-9][0-9]{0,7})(?:&|$)")
 _REPORT_TYPE = re.compile(r"[A-Za-z][A-Za-z ,'&/-]{2,60}")
 
 
-def looks_like(text: str) -> bool:
-    return bool(_TYPE_LINE.search(text))
+def first_record(text: str) -> int | None:
+    """Where the first line with a type stands; None when the text is no RIS."""
+    match = _TYPE_LINE.search(text)
+    return match.start() if match else None
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html.entities import name2codepoint
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 from lxml import etree
@@ -20,7 +21,8 @@ from litrag.readers import content
 
 CHUNK = 1 << 18
 MAX_RECORD = 32 * 1024 * 1024
-_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{0,30})[\"']")
+_DECLARED = re.compile(rb"\A\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{0,30})[\"']")
+_OF_TEXT = re.compile(r"utf|iso8859|iso2022|cp|mac|koi8|gb|big5|euc|shift|johab|hz|tis|ptcp|kz")
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,31});")
 _PREFIXES = ("xlink", "mml", "m", "xsi", "ali", "oasis", "jats", "xi", "article", "ce", "sa", "css")
 _DECLARING = b"<_" + b"".join(f' xmlns:{prefix}="urn:{prefix}"'.encode() for prefix in _PREFIXES) + b">"
@@ -33,8 +35,13 @@ class Broken(Exception):
     """Why a stretch of the file is not a record."""
 
 
-def elements(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, Any]]:
-    """(number, element or Broken) for every outermost element called one of `names`, numbered from 1."""
+def elements(
+    path: Path, names: tuple[str, ...], holds: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[tuple[int, Any]]:
+    """(number, element or Broken) for every outermost element called one of `names`, numbered from 1.
+
+    `holds` tells which of them may stand in which; before any other one an element must be closed.
+    """
     with content.open_bytes(path) as file:
         start = file.read(content.HEAD)
         stream, encoding = _as_ascii_superset(file, start)
@@ -42,7 +49,7 @@ def elements(path: Path, names: tuple[str, ...]) -> Iterator[tuple[int, Any]]:
             resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False,
             remove_comments=True, remove_pis=True, encoding=encoding,
         )
-        for number, piece in enumerate(_pieces(stream, names), start=1):
+        for number, piece in enumerate(_pieces(stream, names, holds), start=1):
             yield number, piece if isinstance(piece, Broken) else _parsed(piece, parser, encoding)
 
 
@@ -51,15 +58,25 @@ def _as_ascii_superset(file: IO[bytes], start: bytes) -> tuple[Iterator[bytes], 
     marked = content.bom(start)
     declared = _DECLARED.search(start)
     name = marked or (declared[1].decode() if declared else "utf-8")
-    try:
-        codec = codecs.lookup(name)
-    except LookupError:
-        codec = codecs.lookup("utf-8")
+    codec = codecs.lookup(name) if marked else _ascii_superset(name)
     chunks = _chunks(file, start)
     if codec.name in ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252"):
         return chunks, "utf-8" if codec.name in ("utf-8-sig", "ascii") else codec.name.replace("iso8859-1", "iso-8859-1")
     decoder = codecs.getincrementaldecoder(codec.name)(errors="replace")
     return (decoder.decode(chunk).encode("utf-8", "replace") for chunk in chunks), "utf-8"
+
+
+def _ascii_superset(name: str) -> codecs.CodecInfo:
+    """The encoding that a declaration names; UTF-8 when it can't be that, since the declaration was read as ASCII.
+
+    Python knows encodings that are none of text ("hex", "zip"), which are never looked at.
+    """
+    try:
+        codec = codecs.lookup(name)
+    except LookupError:
+        return codecs.lookup("utf-8")
+    fits = _OF_TEXT.match(codec.name) and codec.decode(b"<record>", "replace")[0] == "<record>"
+    return codec if fits else codecs.lookup("utf-8")
 
 
 def _chunks(file: IO[bytes], start: bytes) -> Iterator[bytes]:
@@ -69,14 +86,17 @@ def _chunks(file: IO[bytes], start: bytes) -> Iterator[bytes]:
         chunk = file.read(CHUNK)
 
 
-def _pieces(chunks: Iterator[bytes], names: tuple[str, ...]) -> Iterator[bytes | Broken]:
-    alternatives = b"|".join(name.encode() for name in names)
-    opening = re.compile(rb"<(" + alternatives + rb")(?=[\s>/])")
+def _pieces(
+    chunks: Iterator[bytes], names: tuple[str, ...], holds: Mapping[str, str],
+) -> Iterator[bytes | Broken]:
+    opening = _opening(names)
+    # By what an element is seen to be unclosed: the next one that it can't hold.
+    following = {name.encode(): _opening([one for one in names if one != holds.get(name)]) for name in names}
     longest = max(len(name) for name in names) + 2
     buffer = b""
     for chunk in chunks:
         buffer += chunk
-        buffer, found = _cut(buffer, opening, longest)
+        buffer, found = _cut(buffer, opening, following, longest)
         yield from found
         if len(buffer) > MAX_RECORD:
             yield Broken(f"is longer than {MAX_RECORD >> 20} MB")
@@ -85,18 +105,24 @@ def _pieces(chunks: Iterator[bytes], names: tuple[str, ...]) -> Iterator[bytes |
         yield Broken(f"<{match[1].decode()}> is not closed before the file ends; the file may be cut short")
 
 
-def _cut(buffer: bytes, opening: re.Pattern[bytes], longest: int) -> tuple[bytes, list[bytes | Broken]]:
+def _opening(names: Sequence[str]) -> re.Pattern[bytes]:
+    return re.compile(rf"<({'|'.join(names)})(?=[\s>/])".encode())
+
+
+def _cut(
+    buffer: bytes, opening: re.Pattern[bytes], following: dict[bytes, re.Pattern[bytes]], longest: int,
+) -> tuple[bytes, list[bytes | Broken]]:
     """The records that stand whole in `buffer`, and what is left of it."""
     found: list[bytes | Broken] = []
     position = 0
     while match := opening.search(buffer, position):
-        again = re.compile(b"<" + match[1] + rb"(?=[\s>/])").search(buffer, match.end())
+        again = following[match[1]].search(buffer, match.end())
         end = _close(buffer, match[1], match.end(), again.start() if again else len(buffer))
         if end is not None:
             found.append(buffer[match.start():end])
             position = end
         elif again is not None:
-            found.append(Broken(f"<{match[1].decode()}> is not closed before the next one begins"))
+            found.append(Broken(f"<{match[1].decode()}> is not closed before the next record begins"))
             position = again.start()
         else:
             return buffer[match.start():], found
