@@ -16,7 +16,7 @@ from sqlalchemy import Table
 
 from litrag import cells
 from litrag.batch import CSV_COLUMNS
-from litrag.changes import ExportedAnswer, SourceChange
+from litrag.changes import SourceChange
 from litrag.config import PROJECT
 from litrag.exchange import COLUMNS, CSV_VERSION, FILE_NAMES, Format
 from litrag.labels import Confidence, Kind, Reason, Role, Status
@@ -42,6 +42,8 @@ from litrag.models import (
     Source,
     Verdict,
 )
+from litrag.report_fields import MEANINGS as REPORT_MEANINGS
+from litrag.report_fields import PLAIN, REPORTS
 from litrag.review_html import MEANINGS
 from litrag.sampling import Split, Stratum
 from litrag.tables import adjudications, events, items, judgements, runs
@@ -296,6 +298,9 @@ FIELDS: dict[type[BaseModel], dict[str, str]] = {
     },
 }
 
+#: Every structure that is explained: answers first, then the commands' reports.
+EXPLAINED = FIELDS | REPORT_MEANINGS
+
 #: Fields of the results of a batch, as JSONL holds them.
 RESULT_FIELDS = {
     "line": "Line of the table on which the row begins.",
@@ -379,7 +384,7 @@ def dictionary() -> str:
         "# Data dictionary", "",
         "Made from the code by `python -m litrag.data_dictionary`; edit it there. Spans are half-open `[start, end]`",
         "ranges of characters in a record's stored text. Times are UTC, ISO-8601. Absent values are null, empty in CSV.",
-        "", *_labels(), *_words(), *_log(), *_others(), *_results(), *_answer(),
+        "", *_labels(), *_words(), *_log(), *_others(), *_results(), *_answer(), *_reports(),
     ]).rstrip() + "\n"
 
 
@@ -456,18 +461,36 @@ def _results() -> list[str]:
 
 def _answer() -> list[str]:
     lines = [
-        "## Answers, JSON (`--json`, `to_json()`)", "",
+        "## Answers, JSON (`ask`, `verify`, `demo` and `show` with `--json`; `to_json()`)", "",
+        "One answer, or a list of them where there are several.",
         "What a page exports and `litrag show --json` prints has a further field, `source_changes`: a list of",
         "[SourceChange](#sourcechange), empty when the sources are what was judged.", "",
     ]
-    schema = AuditedAnswer.model_json_schema(mode="serialization")
-    parts = {AuditedAnswer.__name__: schema, **ExportedAnswer.model_json_schema(mode="serialization")["$defs"]}
-    for model, meanings in FIELDS.items():
-        rows = [
-            (f"`{name}`", _type(shape), meanings[name]) for name, shape in parts[model.__name__]["properties"].items()
-        ]
-        lines += [f"### {model.__name__}", "", *_first_paragraph(model), "", *_table(("field", "type", "meaning"), rows)]
+    return lines + [line for model in FIELDS for line in _model(model)]
+
+
+def _reports() -> list[str]:
+    """The commands' other reports: what each prints, then every structure once, then the plain ones."""
+    prints = [(f"`{command}`", f"{'list of ' * (command == 'calibrate --history')}{_link(model.__name__)}")
+              for command, model in REPORTS.items()]
+    lines = ["## Reports of the commands, JSON (`--json`)", "", *_table(("command", "prints"), prints)]
+    for model in REPORT_MEANINGS:
+        lines += _model(model)
+    for command, meanings in PLAIN.items():
+        title = command[:1].upper() + command[1:] if " " in command.partition("any ")[1] else f"`{command}`"
+        lines += [f"### {title}", "", *_table(("field", "meaning"), [(f"`{n}`", m) for n, m in meanings.items()])]
     return lines
+
+
+def _model(model: type[BaseModel]) -> list[str]:
+    """A structure's fields with types and meanings."""
+    meanings, shapes = EXPLAINED[model], model.model_json_schema(mode="serialization")["properties"]
+    rows = [(f"`{name}`", _type(shape), meanings[name]) for name, shape in shapes.items()]
+    return [f"### {model.__name__}", "", *_first_paragraph(model), "", *_table(("field", "type", "meaning"), rows)]
+
+
+def _link(name: str) -> str:
+    return f"[{name}](#{name.lower()})" if name in {model.__name__ for model in EXPLAINED} else name
 
 
 def _first_paragraph(model: type[BaseModel]) -> list[str]:
@@ -477,12 +500,13 @@ def _first_paragraph(model: type[BaseModel]) -> list[str]:
 def _type(shape: Mapping[str, Any]) -> str:
     """A JSON schema's type in words."""
     if "$ref" in shape:
-        name = shape["$ref"].rsplit("/", 1)[1]
-        return f"[{name}](#{name.lower()})" if name in {model.__name__ for model in FIELDS} else name
+        return _link(shape["$ref"].rsplit("/", 1)[1])
     if "anyOf" in shape:
         return " or ".join(_type(option) for option in shape["anyOf"])
     if shape.get("type") == "array":
-        return "[start, end]" if "prefixItems" in shape else f"list of {_type(shape['items'])}"
+        if pair := shape.get("prefixItems"):
+            return "[start, end]" if pair[0]["type"] == "integer" else f"[{', '.join(_type(one) for one in pair)}]"
+        return f"list of {_type(shape['items'])}"
     if shape.get("type") == "object":
         return f"object of {_type(shape['additionalProperties'])}"
     return "time" if shape.get("format") == "date-time" else str(shape["type"])
