@@ -132,6 +132,7 @@ def _read(path: Path, content: bytes) -> tuple[str, list[Record | Rejection | De
     path.write_bytes(content)
     items: list[Record | Rejection | Deletion] = []
     start = time.perf_counter()
+    before = signal.signal(signal.SIGALRM, _too_long)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     faulthandler.dump_traceback_later(3 * SECONDS, exit=True)  # for what doesn't return to the interpreter
     try:
@@ -142,6 +143,7 @@ def _read(path: Path, content: bytes) -> tuple[str, list[Record | Rejection | De
         return f"{type(error).__name__}: {error}"[:200], items
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
         faulthandler.cancel_dump_traceback_later()
     _longest[0] = max(_longest[0], time.perf_counter() - start)
     return _wrong_item(items, content), items
@@ -270,7 +272,6 @@ ENGINES: dict[str, Callable[[Run, int], None]] = {"mutators": mutate, "hypothesi
 def work(engine: str, seed: int, inputs: int, keep: Path) -> None:
     """One run in this process; its counts go to the journal."""
     faulthandler.enable()
-    signal.signal(signal.SIGALRM, _too_long)
     if engine != "atheris":  # which has a limit of its own
         # Memory that an expansion would need is refused, so that it shows as an error instead of a slow machine.
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))

@@ -355,3 +355,78 @@ def test_a_doi_is_taken_without_host_and_punctuation(given, expected):
 def test_items_of_a_file_come_with_their_doubles(tmp_path):
     text = "TY  - JOUR\nTI  - T\nDO  - 10.1000/x\nAB  - A.\nER  - \n" * 2
     assert len([item for item in read_items(written(tmp_path, "x.ris", text)) if hasattr(item, "record_id")]) == 2
+
+
+# --- A broken record costs that record only
+def kept_and_lost(folder, name, content):
+    items = list(read_items(written(folder, name, content)))
+    titles = [item.title for item in items if hasattr(item, "title")]
+    return titles, [item.reason for item in items if hasattr(item, "reason") and not item.record_kept]
+
+
+def test_an_unclosed_quotation_mark_costs_its_own_row(tmp_path):
+    table = 'Title,Abstract,Year\nOne,First.,2001\nTwo,"Second,2002\nThree,Third.,2003\n"Four, too","Fourth,\nwrapped.",2004\n'
+    titles, lost = kept_and_lost(tmp_path, "t.csv", table)
+    assert titles == ["One", "Three", "Four, too"]
+    assert len(lost) == 1
+    assert "quotation mark isn't closed" in lost[0]
+
+
+def test_an_unclosed_quotation_mark_in_the_last_row_loses_no_other(tmp_path):
+    titles, _ = kept_and_lost(tmp_path, "t.csv", 'Title,Abstract\n"One,First.\nTwo,Second.\n')
+    assert titles == ["Two"]
+
+
+def test_a_cell_with_sloppy_quotation_marks_over_several_lines_is_kept(tmp_path):
+    titles, lost = kept_and_lost(tmp_path, "t.csv", 'Title,Abstract\n"A "new" diet","They\nrose."\nTwo,Second.\n')
+    assert (titles, lost) == (['A new" diet"', "Two"], [])
+
+
+def test_a_record_of_web_of_science_without_its_end_does_not_swallow_the_next(tmp_path):
+    text = "FN Clarivate Analytics\nPT J\nTI One\nAB First.\nPT J\nTI Two\nAB Second.\nER\n"
+    assert kept_and_lost(tmp_path, "w.txt", text)[0] == ["One", "Two"]
+
+
+def test_a_medline_record_that_lost_its_beginning_is_not_added_to_another(tmp_path):
+    text = ("PMID- 71\nTI  - One.\nAB  - First.\n\nstray words\nTI  - Lost its number.\nAB  - Second.\n\n"
+            "PT  - Review\nPMID- 73\nTI  - Three.\nAB  - Third.\n")
+    titles, _ = kept_and_lost(tmp_path, "m.nbib", text)
+    assert titles == ["One", "Lost its number", "Three"]
+
+
+@pytest.mark.parametrize(("begun", "end"), [
+    ("PMID- 71\nTI  - One.\nAB  - First.\n\n", ""), ("%0 Journal Article\n%T One\n%X First.\n\n", ""),
+    ("RT Journal Article\nT1 One\nAB First.\n\n", ""), ("Title,Abstract\nOne,First.\n", "Two,Second.\n"),
+    ("TY  - JOUR\nTI  - One\nAB  - First.\nER  - \n", "TY  - JOUR\nTI  - Two\nER  - \n"),
+])
+@pytest.mark.parametrize("foreign", ["TY  - JOUR\n", "<9. >\n", "PMID- 5\n", "%0 Book\n"])
+def test_lines_of_another_format_do_not_make_another_file_of_it(tmp_path, begun, end, foreign):
+    titles, _ = kept_and_lost(tmp_path, "f.txt", f"{begun}{foreign}{end}")
+    assert titles[0].rstrip(".") == "One"
+
+
+def test_an_unclosed_citation_leaves_the_next_article_whole(tmp_path):
+    whole = article("7002", "<AbstractText>Two.</AbstractText>", title="Two",
+                    data="<ArticleIdList><ArticleId IdType='doi'>10.1000/two</ArticleId></ArticleIdList>")
+    for broken in ("<Pubmed Article><MedlineCitation><PMID>1</PMID>", "<DeleteCitation><PMID>12</PMID>"):
+        records = read_records(written(tmp_path, "p.xml", article_set(broken, whole)))
+        assert [(r.pmid, r.doi, r.text) for r in records] == [("7002", "10.1000/two", "Two.")]
+        assert records.deleted == ()
+
+
+@pytest.mark.parametrize("encoding", ["hex", "zip", "rot13", "idna", "undefined", "utf-16", "cp037", "no-such-one"])
+def test_a_declared_encoding_that_cannot_be_is_not_believed(tmp_path, encoding):
+    text = article_set(article("7001", "<AbstractText>Rose by 4 %.</AbstractText>")).replace("utf-8", encoding)
+    (record,) = read_records(written(tmp_path, "p.xml", text))
+    assert record.text == "Rose by 4 %."
+
+
+def test_a_declaration_inside_a_record_changes_no_other(tmp_path):
+    inner = article("7001", "<?xml version='1.0' encoding='latin-1'?><AbstractText>One.</AbstractText>")
+    text = "<PubmedArticleSet>" + inner + article("7002", "<AbstractText>Cafés.</AbstractText>") + "</PubmedArticleSet>"
+    assert read_records(written(tmp_path, "p.xml", text))[-1].text == "Cafés."
+
+
+def test_a_run_of_zero_bytes_is_no_utf_16(tmp_path):
+    text = "TY  - JOUR\nTI  - One\nAB  - First" + "\0" * 90 + ".\nER  - \n"
+    assert kept_and_lost(tmp_path, "r.ris", text)[0] == ["One"]
