@@ -16,6 +16,7 @@ from functools import cache
 from statistics import mean, median
 
 from llama_index.core import Document
+from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import QueryBundle, TextNode
@@ -52,6 +53,8 @@ class Tally:
     whole: int = 0
     records: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    prompts: int = 0
+    unnumbered: int = 0
     parts: list[tuple[str, str, str, str]] = field(default_factory=list)
     wrong: list[tuple[str, str, str, str]] = field(default_factory=list)
 
@@ -134,10 +137,26 @@ def run_all(
     for name, engine in ways.items():
         tallies[name] = Tally()
         for question in asked:
-            response = engine.query(question.text)
+            response = _watched(engine, question, tallies[name])
             answer = litrag.verify(variant.claims_of(response), index=index, judge=judge, question=question.text)
             count(tallies[name], question, answer, index, len(response.source_nodes))
     return tallies
+
+
+def _watched(engine: variant.CitationQueryEngine, question: Question, tally: Tally) -> Response:
+    """The engine's response; of the prompts on the way it is counted how many begin with text that has no number."""
+    read = variant.read_prompt
+
+    def reading(prompt: str) -> tuple[str, str, dict[str, str]]:
+        tally.prompts += 1
+        tally.unnumbered += not prompt.partition(variant.FENCE)[2].startswith("Source ")
+        return read(prompt)
+
+    variant.read_prompt = reading
+    try:
+        return engine.query(question.text)
+    finally:
+        variant.read_prompt = read
 
 
 def seconds(
@@ -227,6 +246,8 @@ def answers_table(asked: Sequence[Question], tallies: dict[str, Tally]) -> list[
         row(f"verdict {str(verdict).replace('_', ' ')}", lambda t, verdict=verdict: str(t.states[verdict]))  # type: ignore[misc]
     row("records cited per answer, mean", lambda t: f"{mean(t.records):.1f}")
     row("numbered sources per answer, mean", lambda t: f"{mean(t.numbers):.1f}")
+    row("prompts to the model", lambda t: str(t.prompts or "–"))
+    row("of these, beginning with text that has no number", lambda t: str(t.unnumbered) if t.prompts else "–")
     return lines
 
 

@@ -50,8 +50,8 @@ CODE = {
     "LangChain: vector store and retriever": {
         "litrag/retriever.py": (), "litrag/index.py": ("vectorstore", "as_retriever")},
     "LangChain: chat models": {"litrag/llm/chat.py": ()},
-    "around LangChain: replies that were cut, retries": {
-        "litrag/llm/generators.py": ("_Arrivals", "_attempt"), "litrag/llm/retry.py": ()},
+    "beside LangChain: how a reply arrived and ended": {"litrag/llm/generators.py": ("_Arrivals",)},
+    "in place of the clients' retries: budget, limits, waits": {"litrag/llm/retry.py": ()},
     "LlamaIndex: embeddings, nodes, engine": {
         "examples/llamaindex_variant.py": ("PassageVectors", "nodes_of", "_node", "open_engine")},
     "LlamaIndex: a model of one's own and its prompt": {

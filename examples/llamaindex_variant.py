@@ -39,7 +39,8 @@ from litrag.passages import embedded_title
 #: Tokens that the model takes: enough for all passages of a question, so that the synthesizer asks only once.
 CONTEXT_WINDOW = 8192
 CITATION_CHUNK_SIZE = 512  # LlamaIndex's own default, in tokens of its tokenizer
-_FENCE = "\n------\n"
+#: What the engine's prompts put before and behind the sources.
+FENCE = "\n------\n"
 _SOURCE = re.compile(r"^Source (\d+):\n", re.MULTILINE)
 _QUESTION = re.compile(r"Query: (.*)\nAnswer:", re.DOTALL)
 _EXISTING = re.compile(r"We have provided an existing answer: (.*?)Below are several numbered sources", re.DOTALL)
@@ -104,8 +105,8 @@ class ExtractiveLLM(CustomLLM):
 
 def read_prompt(prompt: str) -> tuple[str, str, dict[str, str]]:
     """Question, existing answer and numbered texts of a prompt of `CitationQueryEngine`; ValueError for any other."""
-    _, opened, rest = prompt.partition(_FENCE)
-    context, closed, end = rest.rpartition(_FENCE)
+    _, opened, rest = prompt.partition(FENCE)
+    context, closed, end = rest.rpartition(FENCE)
     question, existing = _QUESTION.search(end), _EXISTING.search(prompt)
     if not (opened and closed and question):
         raise ValueError(f"not a prompt with numbered sources and a query: {prompt[:80]!r}")
