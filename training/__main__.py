@@ -33,7 +33,7 @@ def train_inference(arguments: argparse.Namespace) -> None:
     print(f"train {len(train)}, dev {len(dev)}, steps {len(run.batches)}", Counter(p.source for p in train), flush=True)
     print("tokens per epoch:", sum(len(row.ids) for row in run.rows), flush=True)
     if not run.resume() and arguments.begin_with:
-        run.start_from(training_dir() / arguments.begin_with / "best.pt")
+        run.start_from(training_dir() / f"{arguments.begin_with}.pt")
     run.train()
 
 
@@ -57,7 +57,7 @@ def train_domain(arguments: argparse.Namespace) -> None:
         if arguments.from_shipped:
             run.network.load_state_dict(restore().state_dict())
         else:
-            run.start_from(training_dir() / arguments.begin_with / "best.pt")
+            run.start_from(training_dir() / f"{arguments.begin_with}.pt")
     run.train()
 
 
@@ -99,7 +99,7 @@ def main() -> None:
     inference = stages.add_parser("inference", help=train_inference.__doc__)
     inference.set_defaults(run=train_inference)
     inference.add_argument("--name", default="inference", help="folder of the run")
-    inference.add_argument("--begin-with", help="another run whose best weights are the start")
+    inference.add_argument("--begin-with", help="weights to start from, as run/best or run/step-N")
     inference.add_argument("--unstated", action="store_true", help="also read sets whose licence is not stated")
     inference.add_argument("--epochs", type=float, default=2.0)
     inference.add_argument("--learning-rate", type=float, default=2e-4)
@@ -107,7 +107,7 @@ def main() -> None:
     domain = stages.add_parser("domain", help=train_domain.__doc__)
     domain.set_defaults(run=train_domain)
     domain.add_argument("--name", default="domain", help="folder of the run")
-    domain.add_argument("--begin-with", default="inference", help="run of stage 1 whose best weights are the start")
+    domain.add_argument("--begin-with", default="inference/best", help="weights to start from, as run/step-N")
     domain.add_argument("--from-shipped", action="store_true", help="go on from the weights that the package carries")
     domain.add_argument("--epochs", type=float, default=1.4)
     domain.add_argument("--learning-rate", type=float, default=1.5e-4)
