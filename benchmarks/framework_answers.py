@@ -244,6 +244,7 @@ def answers_table(asked: Sequence[Question], tallies: dict[str, Tally]) -> list[
         row(f"quote {kind}", lambda t, kind=kind: str(t.matches[kind]))  # type: ignore[misc]
     for verdict in verdicts:
         row(f"verdict {str(verdict).replace('_', ' ')}", lambda t, verdict=verdict: str(t.states[verdict]))  # type: ignore[misc]
+    row("quotes cut short and not refused", lambda t: str(len(t.parts)))
     row("records cited per answer, mean", lambda t: f"{mean(t.records):.1f}")
     row("numbered sources per answer, mean", lambda t: f"{mean(t.numbers):.1f}")
     row("prompts to the model", lambda t: str(t.prompts or "–"))
