@@ -64,9 +64,10 @@ _NUMBER = re.compile(
 _SHORT_LEAD = 48
 _NAME_BEFORE = re.compile(
     r"(?:\b[A-Z][A-Z]{3,}[ -]|\b(?:type|grade|stage|class|level|cohort|group|arm|chapter|figure|fig\.|table|part|"
-    r"SF|GLP|SGLT|IL|COVID|PD|DPP|TNF|"
+    r"SF|GLP|SGLT|IL|(?i:covid)|PD|DPP|TNF|(?i:rule|band|article|section|question|amendment)|"
     r"vitamin|omega|ref\.?|version|GPT)[ -]?)$"
 )
+_REFERENCE_BEFORE, _REFERENCE_AFTER = re.compile(r"\[(?:\d+[,;–-] ?)*$"), re.compile(r"(?:[,;-] ?\d+)*\]")
 _DATE = re.compile(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
     r"Nov(?:ember)?|Dec(?:ember)?)\.? $"
@@ -246,6 +247,10 @@ def _is_part_of_name(before: str, after: str, plain: str, match: re.Match[str]) 
         return True  # a fraction or a list such as "1/2", a day of the calendar
     if _YEAR.fullmatch(written) and _unit(after) is None:
         return True  # a year of the calendar
+    if _REFERENCE_BEFORE.search(before) and _REFERENCE_AFTER.match(after):
+        return True  # a reference in brackets, "[2,5]"
+    if not before.rpartition("\n")[2].strip() and re.match(r"[.)]\s", after) and len(written) < 3:
+        return True  # the number of an item of a list, "2. In"
     if re.match(r":\d", after) or re.search(r"\d:$", before):
         return True  # an allocation ratio, "2:1"
     if re.match(r"\s*[-]?\s*(?:point|component)\b", after) and "MACE" in after:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from litrag.checks.case import Case, open_case
 from litrag.checks.design import (
+    check_denied,
     check_drugs,
     check_endpoint_rank,
     check_group_comparison,
@@ -25,6 +26,7 @@ from litrag.checks.effects import (
     check_significance,
     check_superiority,
     direction_agrees,
+    no_effect_agrees,
 )
 from litrag.checks.numbers import check_arms, check_figures, check_intervals, check_ratio_reading, figures_agree
 from litrag.checks.outcomes import check_outcome_named, check_stated_outcome
@@ -33,7 +35,7 @@ from litrag.models import Finding, Verdict
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
     check_direction, check_stated_outcome, check_signed_change, check_significance, check_superiority,
-    check_poles, check_endpoint_rank, check_none, check_groups, check_group_comparison,
+    check_poles, check_denied, check_endpoint_rank, check_none, check_groups, check_group_comparison,
     check_drugs, check_outcome_named, check_overreach,
 )
 
@@ -57,7 +59,7 @@ def agrees(claim: str, text: str) -> bool:
     It is no verdict: a claim without findings whose figures agree may still say more than the source does.
     """
     case = open_case(claim, text)
-    return figures_agree(case) or direction_agrees(case)
+    return figures_agree(case) or direction_agrees(case) or no_effect_agrees(case)
 
 
 __all__ = ["CHECKS", "agrees", "check_claim"]

@@ -31,6 +31,11 @@ _OPPOSITES: tuple[tuple[str, str, str], ...] = (
     ),
     ("design", r"\bdouble-?[ ]?blind\w*|\bmasked\b", r"\bopen-?[ ]?label\b|\bunblinded\b|\bunmasked\b"),
     ("design", r"\bpost[ -]?hoc\b", r"\bpre-?specified\b|\bpre-?planned\b"),
+    ("design", r"\bnon-?inferiority\b", r"\bsuperiority (?:trial|study|design)\b"),
+    (
+        "design", r"\b(?:a|one) single (?:[\w-]+ ){0,3}?(?:trial|study)\b",
+        r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+) (?:[\w-]+ ){0,4}?(?:trials|studies)\b",
+    ),
     (
         "design",
         r"\b(?:stopp?ed|terminated|halted|ended|closed) (?:early|ahead of|before its)\b|\bearly (?:termination|stopping)\b",
@@ -71,7 +76,8 @@ def check_poles(case: Case) -> Iterable[Finding]:
             if kind == "population" and _EXCLUSION.search(claim):
                 continue
             there = opposite.search(source)
-            if there is None or said.search(asserted_of(case.text)):
+            asserted = asserted_of(case.text)
+            if there is None or any(not _negated(asserted, match) for match in said.finditer(asserted)):
                 continue
             # "in everyone, including people with diabetes" says the source's finding and more of it.
             wider = kind == "population" and _WIDENED.search(claim)
@@ -81,6 +87,23 @@ def check_poles(case: Case) -> Iterable[Finding]:
                 message=f"the claim says “{case.claim[here.start() : here.end()].strip()}”, "
                         f"the source “{case.text[there.start() : there.end()].strip()}”",
             )
+
+
+_DENIED = re.compile(r"\bnot (?:an?|the) (?P<what>[a-z][\w-]+ [a-z][\w-]+)", re.I)
+
+
+def check_denied(case: Case) -> Iterable[Finding]:
+    """What the source says that something is not ("not an independent sample") must not be claimed of it."""
+    claim, source = fold(case.claim), fold(case.text)
+    for there in _DENIED.finditer(source):
+        phrase = re.compile(rf"\b{re.escape(there['what'])}\b", re.I)
+        here = phrase.search(claim)
+        if here is None or _negated(claim, here) or any(not _negated(source, match) for match in phrase.finditer(source)):
+            continue
+        yield Finding(
+            kind="design", verdict=Verdict.CONTRADICTS, claim_span=here.span(), source_span=there.span(),
+            message=f"the claim says “{case.claim[slice(*here.span())]}”, the source “{case.text[slice(*there.span())]}”",
+        )
 
 
 _WIDENED = re.compile(
@@ -148,8 +171,13 @@ _LEAD = re.compile(r"^(?:In|Among) [^,]{1,60}, ", re.I)
 _NONE_SAID = re.compile(r"\b(?:none|no|not|without|neither)\b", re.I)
 
 
+_NEGATION = re.compile(
+    r"\b(?:without|no(?! (?:more|less|fewer) than)|not|non|none|never|rather than|nobody)\b[^.;,]{0,40}$", re.I
+)
+
+
 def _negated(text: str, match: re.Match[str]) -> bool:
-    return bool(re.search(r"\b(?:without|no|not|non|none|never|rather than|nobody)\b[^.;,]{0,40}$", text[: match.start()], re.I))
+    return _NEGATION.search(text[: match.start()]) is not None
 
 
 _GROUPS = {

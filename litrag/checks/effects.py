@@ -23,6 +23,7 @@ _NO_EFFECT = re.compile(
     re.IGNORECASE,
 )
 _ODDS = re.compile(r"\b(more|less|higher|lower) (?:likely|odds|chance|often|common|frequent)", re.IGNORECASE)
+_TO_LOSE = re.compile(r"[^.;]{0,80}?\bto (?:lose|reduce|lower|decrease)\b", re.IGNORECASE)
 _UP, _DOWN = re.compile(rf"\b{UP}\b", re.IGNORECASE), re.compile(rf"\b{DOWN}\b", re.IGNORECASE)
 #: Comparisons that bound a number or name a group; they say nothing about an effect.
 _NO_DIRECTION = re.compile(
@@ -36,11 +37,11 @@ _NO_DIRECTION = re.compile(
 )
 _MORE_LESS = re.compile(
     r"\b(?:more|greater|higher|larger|further|increased|exceed\w*|superior)\b[^.;,]{0,30}?\b(?:los[st]\w*|lose|reduc\w+|"
-    r"decreas\w+|declin\w+|fall|drop)\b", re.IGNORECASE,
+    r"decreas\w+|declin\w+|fall|drop)\b|\blos(?:t|e|es|ing) (?:\w+ly )?more\b", re.IGNORECASE,
 )
 _LESS_LESS = re.compile(
     r"\b(?:less|lower|smaller|fewer)\b[^.;,]{0,30}?\b(?:los[st]\w*|lose|reduc\w+|decreas\w+|declin\w+|fall|drop|gain|"
-    r"increase|rise)\b", re.IGNORECASE,
+    r"increase|rise)\b|\blos(?:t|e|es|ing) (?:\w+ly )?less\b", re.IGNORECASE,
 )
 
 
@@ -51,8 +52,9 @@ def direction(text: str) -> str | None:
     if _NO_EFFECT.search(plain):
         return "same"
     odds = _ODDS.search(plain)
-    if odds:
-        return "up" if odds[1].lower() in ("more", "higher") else "down"
+    if odds:  # who is likelier to lose something has less of it
+        more = odds[1].lower() in ("more", "higher")
+        return "up" if more is (_TO_LOSE.match(plain, odds.end()) is None) else "down"
     if _MORE_LESS.search(plain):
         return "down"
     if _LESS_LESS.search(plain):
@@ -133,9 +135,15 @@ def check_direction(case: Case) -> Iterable[Finding]:
         return
     said = direction(case.claim)
     word = (_UP if said == "up" else _DOWN).search(fold(case.claim))
+    shown = f"“{word[0] if word else said}”"
+    speakers = spoken_for(case.claim), spoken_for(found[0].text)
+    if said == direction(found[0].text) and None not in speakers and speakers[0] != speakers[1]:
+        message = f"the claim says {shown} of {speakers[0]}, the source of {speakers[1]}"
+    else:
+        message = f"the claim says {shown}, the source {given[2]}"
     yield Finding(
         kind="direction", verdict=Verdict.CONTRADICTS, claim_span=word.span() if word else None, source_span=given[1],
-        message=f"the claim says “{word[0] if word else said}”, the source {given[2]}",
+        message=message,
     )
 
 
@@ -148,6 +156,16 @@ def direction_agrees(case: Case) -> bool:
     found = case.best()
     given = _unit_direction(found[0], case, treatment) if found is not None and found[1] >= SAME_MATTER else None
     return given is not None and given[0] == claimed
+
+
+def no_effect_agrees(case: Case) -> bool:
+    """Whether the claim says that no effect was shown and the source says so on that very matter."""
+    if direction(case.claim) != "same":
+        return False
+    if _SUPERIOR.search(case.claim) and _SUPERIORITY_FAILED.search(fold(case.text)):
+        return True
+    found = case.best()
+    return found is not None and found[1] >= SAME_MATTER and no_effect(found[0].text)
 
 
 def check_signed_change(case: Case) -> Iterable[Finding]:

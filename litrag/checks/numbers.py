@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from litrag.checks.arms import with_arms
 from litrag.checks.case import Case, Unit, inside
-from litrag.figures import Figure, Interval, figures, fold, intervals
-from litrag.models import Finding, Verdict
+from litrag.figures import Figure, Interval, arm_mentions, figures, fold, intervals
+from litrag.models import Finding, Span, Verdict
+from litrag.terms import stem
 
 #: Units that authors use for one another.
 _LOOSE = frozenset({"percent", "points"})
@@ -85,6 +86,7 @@ def check_figures(case: Case) -> Iterable[Finding]:
         homes = [f for f in source if same(figure, f)]
         if homes or derived(figure, case):
             yield from _check_bound(figure, case, homes)
+            yield from _check_label(figure, case, homes)
             yield from _check_time(figure, case, homes)
             continue
         rival = _rival(figure, case, source) or _other_time(figure, case, source)
@@ -180,11 +182,20 @@ def _other_time(figure: Figure, case: Case, source: Sequence[Figure]) -> Figure 
             found = own or lasting
             if len({f.days for f in found}) == 1:
                 return found[0]
+    lasting = [f for f in times if (what := _lasting(f, case.text)) and re.search(rf"\b{re.escape(what)}\b", case.claim, re.I)]
+    if (_DURATION.search(case.claim) or _lasting(figure, case.claim)) and len({f.days for f in lasting}) == 1:
+        return lasting[0]
     results = [f for f in figures(case.claim) if f.kind in ("percent", "points", "kg") and f.comparator != "at_least"]
     homes = [f for f in source if any(same(result, f) for result in results)]
     sentences = [unit.sentence for home in homes if (unit := _unit_of(home, case))]
     read = [f for f in times if any(inside(f.span, sentence) for sentence in sentences)]
     return read[0] if len({f.days for f in read}) == 1 else None
+
+
+def _lasting(figure: Figure, text: str) -> str | None:
+    """What a time is the length of, where it stands before its noun ("20-week run-in")."""
+    match = re.compile(r"-(?:day|week|month|year) ([a-z][\w-]+)").match(fold(text), figure.span[1])
+    return match[1] if match else None
 
 
 def _scrambled(figure: Figure, others: Sequence[Figure]) -> bool:
@@ -207,6 +218,56 @@ def _check_bound(figure: Figure, case: Case, homes: Sequence[Figure]) -> Iterabl
             message=f"the source gives {shown(figure, case.claim)} for at least {shown(bound, case.text)}, "
                     f"not for at least {shown(bounds[0], case.claim)}",
         )
+
+
+#: What a share is of, said right after it: "53.0%) with preserved", "2.2% after randomisation".
+_LABEL = re.compile(
+    r"\s*%?\)?\s*(?:(?:of )?(?:the )?(?:participants|patients|people) )?"
+    r"(?:with|without|had|have|during|after|before|in|among|for|of|were|who|at) (?P<label>[^,.;:()\d]+)"
+)
+
+
+def _check_label(figure: Figure, case: Case, homes: Sequence[Figure]) -> Iterable[Finding]:
+    """In "53.0% with preserved, 31.4% with reduced", a share must not be claimed for what another one is said of."""
+    if figure.kind != "percent" or figure.comparator == "at_least" or len(homes) != 1:
+        return
+    labels = _labels(homes[0], case)
+    own = labels.pop(homes[0].span, None)
+    if own is None:
+        return
+    said = {stem(word) for word in re.findall(r"[a-z][a-z-]{3,}", fold(case.claim).lower())}
+    shared = frozenset.intersection(own[1], *(words for _, words in labels.values()))
+    if not own[1] - shared or said & (own[1] - shared):
+        return
+    for other, words in labels.values():
+        wrong = words - own[1]
+        if wrong and wrong <= said:
+            yield Finding(
+                kind="number", verdict=Verdict.CONTRADICTS, claim_span=figure.span, source_span=other.span,
+                message=f"the source gives {shown(other, case.text)} for “{_label_text(other, case.text)}”, "
+                        f"and {shown(figure, case.claim)} for “{_label_text(homes[0], case.text)}”",
+            )
+            return
+
+
+def _labels(home: Figure, case: Case) -> dict[Span, tuple[Figure, frozenset[str]]]:
+    """The shares of a figure's sentence that say what they are of, with the words for it that name no arm."""
+    unit = _unit_of(home, case)
+    if unit is None:
+        return {}
+    arms = {stem(m.name) for m in arm_mentions(case.text)} | {"placebo", "control", "group"}
+    own = [f for f in figures(case.text) if inside(f.span, unit.sentence) and f.kind == "percent" and f.comparator is None]
+    found = {}
+    for share in own:
+        label = {stem(word) for word in re.findall(r"[a-z][a-z-]{3,}", _label_text(share, case.text).lower())} - arms
+        if label:
+            found[share.span] = share, frozenset(label)
+    return found
+
+
+def _label_text(share: Figure, text: str) -> str:
+    match = _LABEL.match(fold(text), share.span[1])
+    return re.split(r" (?:and|or|vs|versus|but|than) ", match["label"])[0].strip() if match else ""
 
 
 def _bound_of(home: Figure, case: Case) -> Figure | None:

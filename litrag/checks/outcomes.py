@@ -142,13 +142,16 @@ def _side(text: str, claim: Stated) -> int:
 #: Words that name no outcome, however a claim is put.
 _NO_OUTCOME = frozenset(
     stem(word) for word in
-    """arm arms number set against every person people half third quarter twenty roughly nearly placebo
+    """arm arms number set against every everyone everybody anyone person people half third quarter twenty roughly nearly placebo
     control oral subcutaneous number share risk chance likely kept new published cause causes proves
     effect down under above below first just twice many better outdid outperformed outperforms beat beats
-    exceeded exceeds""".split()
+    exceeded exceeds might helpful help helps benefit benefits improve improves work works doctors researchers scientists
+    team early reports said says january february march april june july august september october november december""".split()
 )
 #: Words that say how, not what: adverbs and verb forms.
 _HOW = re.compile(r"(?:ly|ed|ing)$|^[a-z]{1,3}$")
+#: Under which circumstances an outcome is claimed; it isn't the outcome.
+_CIRCUMSTANCE = re.compile(r"\b(?:during|while|alongside)\b[^,;]*$", re.I)
 #: Share of the outcome's words that must be missing before a claim counts as one about something else.
 _MISSING = 0.5
 
@@ -159,7 +162,9 @@ def check_outcome_named(case: Case) -> Iterable[Finding]:
     if not arms & {m.name for m in arm_mentions(case.text)}:
         return
     named = {stem(part) for arm in arms for part in (arm, *arm.split("-"))}
-    outcome = case.words - named - CLASS_WORDS - _NO_OUTCOME
+    circumstance = _CIRCUMSTANCE.search(case.claim)
+    words = content(case.claim[: circumstance.start()]) if circumstance else case.words
+    outcome = words - named - CLASS_WORDS - _NO_OUTCOME
     plain, there = fold(case.text).lower(), content(case.text)
     spoken = re.findall(r"[A-Za-z][\w-]+", case.claim)
     outcome -= {stem(word.lower()) for word in spoken if _HOW.search(word)}
