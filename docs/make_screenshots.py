@@ -1,6 +1,6 @@
 """Makes the pictures of the documentation from the real app, in a home of its own, without a key or a network.
 
-    python docs/make_screenshots.py [ask verify review]
+    python docs/make_screenshots.py [ask verify review calibrate]
 
 Needs what the browser tests need: requirements-dev.txt and Debian's chromium. Do it again when a page or the judge changes.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -23,7 +24,13 @@ sys.path[:0] = [str(PROJECT), str(PROJECT / "tests")]
 
 from ui.conftest import BROWSER_FLAGS, serving  # noqa: E402
 
-from litrag.reviews import open_store  # noqa: E402
+from litrag.config import SAMPLE_CORPUS  # noqa: E402
+from litrag.foreign_labels import Mapped, import_foreign  # noqa: E402
+from litrag.ingest import read_records  # noqa: E402
+from litrag.judges import open_judge  # noqa: E402
+from litrag.label_import import TableRow  # noqa: E402
+from litrag.recalibration import rescore  # noqa: E402
+from litrag.reviews import Store, open_store  # noqa: E402
 
 IMAGES = PROJECT / "docs" / "images"
 QUESTION = "How much weight do adults without diabetes lose on semaglutide 2.4 mg?"
@@ -69,6 +76,25 @@ def review(page: Page, url: str) -> None:
     page.wait_for_selector("[data-lr-item]")
 
 
+def calibrate(page: Page, url: str) -> None:
+    """How often the local judge errs, by the labels that `labelled` brought in."""
+    page.goto(f"{url}/calibrate")
+    page.get_by_role("button", name="Calibrate", exact=True).click()
+    page.wait_for_selector(".lr-cb-grave .lr-cb-cell")
+    page.get_by_text("that reviewers checked blind were wrong").scroll_into_view_if_needed()
+
+
+def labelled(store: Store) -> None:
+    """Claims about the sample records whose verdicts are known, judged by the local judge."""
+    texts = {record.pmid: record.text for record in read_records(SAMPLE_CORPUS).records}
+    cases = [json.loads(line) for line in (PROJECT / "data" / "judge_cases.jsonl").read_text("utf-8").splitlines()]
+    columns = {"claim_text": "claim", "passage_text": "text", "human_verdict": "expected", "question": "pmid", "pmid": "pmid"}
+    rows = [TableRow(line, {**{name: case[name] for name in ("claim", "expected", "pmid")}, "text": texts[case["pmid"]]})
+            for line, case in enumerate(cases, start=2)]
+    import_foreign(store, rows, Mapped(columns=columns, reviewer_id="cases", blind=True))
+    rescore(store, open_judge("local"))
+
+
 def _open_card(page: Page, place: int) -> None:
     """Open the excerpt of a claim's first citation, once the page stands still."""
     page.wait_for_timeout(1500)
@@ -76,7 +102,7 @@ def _open_card(page: Page, place: int) -> None:
     page.wait_for_selector(".lr-card:popover-open")
 
 
-PICTURES: dict[str, Callable[[Page, str], None]] = {"ask": ask, "verify": verify, "review": review}
+PICTURES: dict[str, Callable[[Page, str], None]] = {"ask": ask, "verify": verify, "review": review, "calibrate": calibrate}
 
 
 def save(page: Page, path: Path) -> None:
@@ -101,10 +127,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = (options.home or Path(folder)).resolve()
         home.mkdir(parents=True, exist_ok=True)
-        open_store(f"sqlite:///{home / 'litrag.db'}").add_reviewer(REVIEWER)
+        store = open_store(f"sqlite:///{home / 'litrag.db'}")
+        store.add_reviewer(REVIEWER)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(BROWSER_FLAGS))
         with serving(home) as url:
-            for name in wanted:
+            for name in sorted(wanted, key=list(PICTURES).index):
+                if name == "calibrate":  # last, so that no other picture shows its labels
+                    labelled(store)
                 page = browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="light")
                 page.set_default_timeout(600_000)
                 PICTURES[name](page, url)
