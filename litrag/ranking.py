@@ -21,6 +21,8 @@ FEEDBACK = 1.0
 SPEAKERS = 10
 _QUIETER = 0.05
 _DEPTH = 200
+#: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
+DEEPER, PER_RECORD = 5, 3
 
 
 class Ranked(NamedTuple):
@@ -72,12 +74,8 @@ def _speech(vectors: np.ndarray, owners: np.ndarray, score: np.ndarray) -> np.nd
     return resemblance
 
 
-#: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
-DEEPER, PER_RECORD = 5, 3
-
-
 def several_records(ranked: Sequence[Ranked], owners: np.ndarray, k: int) -> list[Ranked]:
-    """The first `k`, a record's third and later passages only where too few others are left.
+    """The first `k`, passages of a record beyond its first PER_RECORD only where too few others are left.
 
     A question is answered from studies, not from one abstract cut in five; a dispute shows only if both sides are read.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from litrag.ranking import rank
+from litrag.ranking import PER_RECORD, Ranked, rank, several_records
 
 AXES = np.eye(6, dtype=np.float32)
 
@@ -87,3 +87,30 @@ def test_one_record_with_many_passages_speaks_once():
     owners = np.array([0] * 30 + [1, 2, 3])
     found = {r.place: r.score for r in rank(vectors, owners, AXES[0], np.zeros(4), 33)}
     assert found[31] == pytest.approx(found[32], rel=0.3)
+
+
+def in_order(*owners):
+    """Passages of those records, best first, with scores that fall by a tenth."""
+    ranked = [Ranked(place, 1 - place / 10, 0.0, 0.0) for place in range(len(owners))]
+    return ranked, np.array(owners)
+
+
+def places(found):
+    return [one.place for one in found]
+
+
+def test_other_records_come_before_what_one_record_has_beyond_its_share():
+    ranked, owners = in_order(*[0] * (PER_RECORD + 2), 1, 2)
+    assert places(several_records(ranked, owners, PER_RECORD + 2)) == [*range(PER_RECORD), PER_RECORD + 2, PER_RECORD + 3]
+
+
+def test_a_record_keeps_exactly_its_share():
+    ranked, owners = in_order(*[0] * PER_RECORD, 1)
+    assert places(several_records(ranked, owners, PER_RECORD)) == [*range(PER_RECORD)]
+
+
+def test_where_others_are_too_few_a_record_fills_the_rest_in_order_of_scores():
+    ranked, owners = in_order(*[0] * (PER_RECORD + 2), 1)
+    found = several_records(ranked, owners, PER_RECORD + 2)
+    assert places(found) == [*range(PER_RECORD + 1), PER_RECORD + 2]
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
