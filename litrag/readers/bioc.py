@@ -16,7 +16,7 @@ from litrag.readers import content, rows
 from litrag.readers.fields import join_sections
 from litrag.readers.markup import plain, tidy
 from litrag.readers.report import Rejection
-from litrag.readers.xml_records import Broken, elements
+from litrag.readers.xml_records import read_each
 
 #: (infons, text) of the passages of one document.
 Passages = list[tuple[dict[str, str], str]]
@@ -24,14 +24,13 @@ _LEFT_OUT = frozenset({"REF", "TABLE", "FIG", "COMP_INT", "AUTH_CONT", "ACK_FUND
 
 
 def read_xml(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    for number, element in elements(path, ("document",)):
-        if isinstance(element, Broken):
-            yield Rejection(file=file, record=f"document {number}", reason=str(element))
-            continue
-        found = [({node.get("key") or "": plain(node) for node in passage.iterfind("infon")}, _text(passage))
-                 for passage in element.iterfind("passage")]
-        yield from rows.items(_row(plain(element.find("id")), found), file=file, place=f"document {number}")
+    yield from read_each(path, ("document",), _document, kind="document")
+
+
+def _document(element: Any, file: str, place: str) -> Iterator[Record | Rejection]:
+    found = [({node.get("key") or "": plain(node) for node in passage.iterfind("infon")}, _text(passage))
+             for passage in element.iterfind("passage")]
+    yield from rows.items(_row(plain(element.find("id")), found), file=file, place=place)
 
 
 def read_json(path: Path) -> Iterator[Record | Rejection]:

@@ -15,21 +15,19 @@ from litrag.models import Record
 from litrag.readers import names, rows
 from litrag.readers.markup import plain, tidy
 from litrag.readers.report import Rejection
-from litrag.readers.xml_records import Broken, elements
+from litrag.readers.xml_records import read_each
 
 _OF_NLM = ("nlm", "pubmed", "medline")
 _BOOKS = frozenset({"6", "9", "28"})
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    for number, element in elements(path, ("record",)):
-        place = f"record {number}"
-        if isinstance(element, Broken):
-            yield Rejection(file=file, record=place, reason=str(element))
-            continue
-        own = plain(element.find("rec-number"))
-        yield from rows.items(row(element), file=file, place=f"{place}, number {own}" if own else place)
+    yield from read_each(path, ("record",), _record)
+
+
+def _record(element: Any, file: str, place: str) -> Iterator[Record | Rejection]:
+    own = plain(element.find("rec-number"))
+    yield from rows.items(row(element), file=file, place=f"{place}, number {own}" if own else place)
 
 
 def row(element: Any) -> dict[str, object]:

@@ -46,16 +46,11 @@ class Layout:
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    text, note = content.text(path)
-    if note:
-        yield Rejection(file=file, field="encoding", reason=note, record_kept=True)
-    layout = layout_of(text)
+    layout = layout_of(content.text(path)[0])
     if layout is None:
-        yield Rejection(file=file, field="file", reason="is none of the tagged formats that can be read")
-        return
-    for number, tags in enumerate(layout.split(text), start=1):
-        yield from rows.items(layout.row(Values(tags)), file=file, place=f"record {number}")
+        yield Rejection(file=str(path), field="file", reason="is none of the tagged formats that can be read")
+    else:
+        yield from rows.of_tags(path, lambda text: (layout.split(text), 0), layout.row)
 
 
 def layout_of(text: str) -> Layout | None:

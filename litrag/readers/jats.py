@@ -18,7 +18,7 @@ from litrag.readers import names, rows
 from litrag.readers.fields import join_sections
 from litrag.readers.markup import plain
 from litrag.readers.report import Rejection
-from litrag.readers.xml_records import Broken, elements
+from litrag.readers.xml_records import read_each
 
 _LEFT_OUT = frozenset({
     "table-wrap", "fig", "fig-group", "ref-list", "tex-math", "supplementary-material", "fn-group", "fn", "object-id",
@@ -37,17 +37,15 @@ _TYPES = {
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    for number, element in elements(path, ("article",)):
-        place = f"article {number}"
-        if isinstance(element, Broken):
-            yield Rejection(file=file, record=place, reason=str(element))
-            continue
-        _drop_namespaces(element)
-        meta = element.find("front/article-meta")
-        if meta is None:
-            yield Rejection(file=file, record=place, field="front", reason="has no article-meta; download it again")
-            continue
+    yield from read_each(path, ("article",), _record, kind="article")
+
+
+def _record(element: Any, file: str, place: str) -> Iterator[Record | Rejection]:
+    _drop_namespaces(element)
+    meta = element.find("front/article-meta")
+    if meta is None:
+        yield Rejection(file=file, record=place, field="front", reason="has no article-meta; download it again")
+    else:
         yield from rows.items(row(element, meta), file=file, place=place)
 
 

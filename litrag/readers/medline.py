@@ -12,7 +12,7 @@ from pathlib import Path
 
 from litrag import status
 from litrag.models import OtherAbstract, Record
-from litrag.readers import content, names, rows
+from litrag.readers import names, rows
 from litrag.readers.report import Rejection
 from litrag.readers.rows import Tags, Values
 
@@ -36,19 +36,7 @@ def first_record(text: str) -> int | None:
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    text, note = content.text(path)
-    if note:
-        yield Rejection(file=file, field="encoding", reason=note, record_kept=True)
-    found, skipped = split(text)
-    for number, tags in enumerate(found, start=1):
-        values = Values(tags)
-        pmid = values.first("PMID")
-        place = f"record {number}, PMID {pmid[:20]}" if pmid else f"record {number}"
-        yield from rows.items(row(values), file=file, place=place)
-    if skipped:
-        reason = f"{skipped} lines belong to no field and were skipped"
-        yield Rejection(file=file, field="lines", reason=reason, record_kept=True)
+    yield from rows.of_tags(path, split, row, skipped="belong to no field")
 
 
 def split(text: str) -> tuple[list[Tags], int]:

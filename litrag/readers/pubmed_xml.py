@@ -20,7 +20,7 @@ from litrag.readers import names
 from litrag.readers.fields import join_sections
 from litrag.readers.markup import plain, tidy
 from litrag.readers.report import Deletion, Rejection
-from litrag.readers.xml_records import Broken, elements
+from litrag.readers.xml_records import read_each
 
 ROOTS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation", "DeleteCitation", "DeleteDocument")
 HOLDS = {"PubmedArticle": "MedlineCitation"}
@@ -31,14 +31,11 @@ Item = Record | Rejection | Deletion
 
 
 def read(path: Path) -> Iterator[Item]:
-    file = str(path)
-    for number, element in elements(path, ROOTS, HOLDS):
-        if isinstance(element, Broken):
-            yield Rejection(file=file, record=f"record {number}", reason=str(element))
-        elif element.tag in ("DeleteCitation", "DeleteDocument"):
-            yield from _deletions(element, file)
-        else:
-            yield from _record(element, file, f"record {number}")
+    yield from read_each(path, ROOTS, _items, holds=HOLDS)
+
+
+def _items(element: Any, file: str, place: str) -> Iterator[Item]:
+    yield from _deletions(element, file) if element.tag.startswith("Delete") else _record(element, file, place)
 
 
 def _deletions(element: Any, file: str) -> Iterator[Deletion]:

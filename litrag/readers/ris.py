@@ -13,7 +13,7 @@ from pathlib import Path
 
 from litrag import status
 from litrag.models import Record
-from litrag.readers import content, names, rows
+from litrag.readers import names, rows
 from litrag.readers.report import Rejection
 from litrag.readers.rows import Tags, Values
 
@@ -34,16 +34,7 @@ def first_record(text: str) -> int | None:
 
 
 def read(path: Path) -> Iterator[Record | Rejection]:
-    file = str(path)
-    text, note = content.text(path)
-    if note:
-        yield Rejection(file=file, field="encoding", reason=note, record_kept=True)
-    found, skipped = split(text)
-    for number, tags in enumerate(found, start=1):
-        yield from rows.items(row(Values(tags)), file=file, place=f"record {number}")
-    if skipped:
-        reason = f"{skipped} lines stand outside the records and were skipped"
-        yield Rejection(file=file, field="lines", reason=reason, record_kept=True)
+    yield from rows.of_tags(path, split, row, skipped="stand outside the records")
 
 
 def split(text: str) -> tuple[list[Tags], int]:

@@ -7,12 +7,13 @@ field that had to be left out. An identifier that can't be one is left out and n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from litrag import status
 from litrag.models import Record
-from litrag.readers import names
+from litrag.readers import content, names
 from litrag.readers.fields import record_from
 from litrag.readers.markup import tidy
 from litrag.readers.report import Rejection
@@ -59,6 +60,23 @@ class Values:
     def text(self, *tags: str) -> str:
         """All values of the first tag that has any, as one text."""
         return " ".join(self.all(*tags))
+
+
+def of_tags(
+    path: Path, split: Callable[[str], tuple[list[Tags], int]], row: Callable[[Values], dict[str, object]], *, skipped: str = "",
+) -> Iterator[Record | Rejection]:
+    """The records of a tagged text: `split` gives their tags and a number of lines left out, which `skipped` explains."""
+    file = str(path)
+    text, note = content.text(path)
+    if note:
+        yield Rejection(file=file, field="encoding", reason=note, record_kept=True)
+    found, lines = split(text)
+    for number, tags in enumerate(found, start=1):
+        values = Values(tags)
+        pmid = values.first("PMID")
+        yield from items(row(values), file=file, place=f"record {number}, PMID {pmid[:20]}" if pmid else f"record {number}")
+    if lines:
+        yield Rejection(file=file, field="lines", reason=f"{lines} lines {skipped} and were skipped", record_kept=True)
 
 
 def items(row: Mapping[str, Any], *, file: str, place: str) -> Iterator[Record | Rejection]:

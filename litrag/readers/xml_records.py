@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html.entities import name2codepoint
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from lxml import etree
 
 from litrag.readers import content
+from litrag.readers.report import Rejection
+
+Item = TypeVar("Item")
 
 CHUNK = 1 << 18
 MAX_RECORD = 32 * 1024 * 1024
@@ -51,6 +54,19 @@ def elements(
         )
         for number, piece in enumerate(_pieces(stream, names, holds), start=1):
             yield number, piece if isinstance(piece, Broken) else _parsed(piece, parser, encoding)
+
+
+def read_each(
+    path: Path, names: tuple[str, ...], read: Callable[[Any, str, str], Iterator[Item]], *, kind: str = "record",
+    holds: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Item | Rejection]:
+    """What `read` makes of (element, file, place) for every element, and a rejection of each that is broken."""
+    for number, element in elements(path, names, holds):
+        place = f"{kind} {number}"
+        if isinstance(element, Broken):
+            yield Rejection(file=str(path), record=place, reason=str(element))
+        else:
+            yield from read(element, str(path), place)
 
 
 def _as_ascii_superset(file: IO[bytes], start: bytes) -> tuple[Iterator[bytes], str]:
