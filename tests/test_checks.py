@@ -273,3 +273,76 @@ def test_all_checks_of_a_claim_share_one_reading_of_its_source():
 )
 def test_names_of_one_thing_count_as_the_same_words(one, other):
     assert content(f"risk of {one}") == content(f"risk of {other}") != frozenset()
+
+
+ENROLMENT = (
+    "Of 900 participants (90.0%) who could be assessed, 477 (53.0%) with preserved, 283 (31.4%) with reduced and 140 (15.6%) "
+    "with unclassified pump function were followed. Treatment was stopped by 2.2% after randomisation and by 5.3% during "
+    "the run-in. In a 20-week run-in, all took drug Z; this is not an independent sample. None had diabetes."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("Of those assessed, 53.0% had a reduced pump function.", "number"),
+        ("5.3% stopped treatment after randomisation.", "number"),
+        ("The run-in lasted 12 weeks.", "time"),
+        ("The analysis is a trial with its own, independent sample.", "design"),
+        ("The analysis covered people with type 2 diabetes.", "population"),
+    ],
+)
+def test_a_share_a_length_or_a_sample_that_the_source_gives_otherwise_is_found_out(claim, kind):
+    assert _first(claim, ENROLMENT) == (kind, Verdict.CONTRADICTS)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Of those assessed, 53.0% had a preserved pump function.",
+        "Pump function was reduced in 31.4% and preserved in 53.0%.",
+        "2.2% stopped treatment after randomisation.",
+        "The run-in lasted 20 weeks.",
+        "The sample was not an independent sample.",
+        "Nobody in the analysis had diabetes.",
+    ],
+)
+def test_a_share_a_length_or_a_sample_as_the_source_gives_it_raises_nothing(claim):
+    assert check_claim(claim, ENROLMENT) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The review reports a single randomised trial.", "We pooled seven placebo-controlled outcome trials of drug Z."),
+        ("It was designed to show no more than non-inferiority.", "This was a randomised superiority trial at 80 sites."),
+    ],
+)
+def test_the_design_of_another_study_is_found_out(claim, text):
+    assert _first(claim, text) == ("design", Verdict.CONTRADICTS)
+
+
+def test_a_likelihood_of_losing_weight_said_of_the_wrong_drug_names_both_drugs():
+    text = "People on tirzepatide were more likely than matched people on semaglutide to lose at least 15% of body weight."
+    (finding,) = check_claim("People on semaglutide were more likely than people on tirzepatide to lose 15% of weight.", text)
+    assert finding.message == "the claim says “lose” of semaglutide, the source of tirzepatide"
+    assert check_claim("People on tirzepatide were more likely than people on semaglutide to lose 15% of weight.", text) == []
+    assert check_claim("Semaglutide users were less likely than tirzepatide users to lose at least 15% of weight.", text) == []
+
+
+def test_an_arm_that_gained_did_not_lose():
+    text = "Body weight changed by −7.9% on semaglutide and by +6.9% in those switched to placebo (difference −14.8 points)."
+    (finding,) = check_claim("Participants who were moved to placebo kept losing weight.", text)
+    assert finding.message == "the claim says “losing” of the control arm, the source +6.9"
+    assert check_claim("Participants who were moved to placebo gained weight.", text) == []
+
+
+def test_no_effect_agrees_where_the_source_says_so_of_the_same_outcome():
+    assert agrees("There was no significant difference in major kidney disease events.", KIDNEY)
+    assert not agrees("There was no significant difference in broken hips.", KIDNEY)
+    assert not agrees("There was no significant difference in retinopathy complications.", EYES)
+
+
+def test_reference_numbers_names_and_numbers_of_lists_are_no_figures_of_a_claim():
+    for claim in ("1. Drug Z lowers weight [2,5].", "Covid 19 lowers weight under Rule 19 [3]."):
+        assert [finding for finding in check_claim(claim, "Drug Z and infection lower weight.") if finding.kind == "number"] == []

@@ -21,6 +21,7 @@ from litrag.checks.design import (
     check_poles,
 )
 from litrag.checks.effects import (
+    check_arm_change,
     check_direction,
     check_signed_change,
     check_significance,
@@ -34,7 +35,7 @@ from litrag.models import Finding, Verdict
 
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
-    check_direction, check_stated_outcome, check_signed_change, check_significance, check_superiority,
+    check_direction, check_stated_outcome, check_signed_change, check_arm_change, check_significance, check_superiority,
     check_poles, check_denied, check_endpoint_rank, check_none, check_groups, check_group_comparison,
     check_drugs, check_outcome_named, check_overreach,
 )

@@ -76,6 +76,11 @@ def _by_order(placed: list[Figure], order: list[str], names: list[str], plain: s
     return result
 
 
+def arm_name(arm: str | None) -> str:
+    """An arm as it is called in a reason."""
+    return "the control arm" if arm == "control" else str(arm)
+
+
 _THAN = re.compile(r"\b(?:than|compared (?:with|to)|versus|vs\.?|relative to|over)\b", re.IGNORECASE)
 
 

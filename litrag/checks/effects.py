@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from litrag.checks.arms import spoken_for, with_arms
+from litrag.checks.arms import arm_name, spoken_for, with_arms
 from litrag.checks.case import DOWN, SAME_MATTER, UP, Case, Unit, inside
 from litrag.figures import Figure, Interval, arm_mentions, figures, fold, intervals
 from litrag.models import Finding, Span, Verdict
@@ -138,7 +138,7 @@ def check_direction(case: Case) -> Iterable[Finding]:
     shown = f"“{word[0] if word else said}”"
     speakers = spoken_for(case.claim), spoken_for(found[0].text)
     if said == direction(found[0].text) and None not in speakers and speakers[0] != speakers[1]:
-        message = f"the claim says {shown} of {speakers[0]}, the source of {speakers[1]}"
+        message = f"the claim says {shown} of {arm_name(speakers[0])}, the source of {arm_name(speakers[1])}"
     else:
         message = f"the claim says {shown}, the source {given[2]}"
     yield Finding(
@@ -173,7 +173,7 @@ def check_signed_change(case: Case) -> Iterable[Finding]:
     plain = fold(case.claim)
     source = figures(case.text)
     for figure in figures(case.claim):
-        if figure.kind not in ("percent", "points", "kg", "cm", "mmhg"):
+        if figure.kind not in _CHANGES:
             continue
         lead = plain[max(0, figure.span[0] - 45) : figure.span[0]]
         words = [(m.start(), "up") for m in _UP.finditer(lead)] + [(m.start(), "down") for m in _DOWN.finditer(lead)]
@@ -191,6 +191,26 @@ def check_signed_change(case: Case) -> Iterable[Finding]:
             )
 
 
+def check_arm_change(case: Case) -> Iterable[Finding]:
+    """What the source gives one arm with a plus must not be said, without figures, to have fallen in that arm."""
+    speaker, claimed = spoken_for(case.claim), direction(case.claim)
+    if speaker is None or claimed not in ("up", "down") or _BETWEEN_ARMS.search(case.claim):
+        return
+    if len({m.name for m in arm_mentions(case.claim)}) > 1 or any(f.kind in _CHANGES for f in figures(case.claim)):
+        return
+    own = [f for f in with_arms(case.text) if f.arm == speaker and f.kind in _CHANGES and _change_of(f, case.text)]
+    own = [f for f in own if not re.search(r"\bdifference\b[^.;]{0,24}$", case.text[: f.span[0]], re.I)]
+    about = [f for f in own if any(inside(f.span, unit.span) and unit.words & case.words for unit in case.units)]
+    if about and all(_change_of(f, case.text) != claimed for f in about):
+        word = (_UP if claimed == "up" else _DOWN).search(fold(case.claim))
+        start, end = about[0].span
+        yield Finding(
+            kind="direction", verdict=Verdict.CONTRADICTS, claim_span=word.span() if word else None, source_span=(start, end),
+            message=f"the claim says “{word[0] if word else claimed}” of {arm_name(speaker)}, the source {case.text[start:end]}",
+        )
+
+
+_CHANGES = frozenset({"percent", "points", "kg", "cm", "mmhg"})
 #: A verb of change right before its figure: "fell by 7.9%", "rose from a mean of 5 to 6 kg" is left alone.
 _CHANGED_BY = re.compile(
     rf"\b(?:(?P<up>{UP})|(?P<down>{DOWN}))(?: (?:on average|significantly|further))? (?:by|of) (?:an? )?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from litrag.checks.arms import with_arms
+from litrag.checks.arms import arm_name, with_arms
 from litrag.checks.case import Case, Unit, inside
 from litrag.figures import Figure, Interval, arm_mentions, figures, fold, intervals
 from litrag.models import Finding, Span, Verdict
@@ -429,10 +429,6 @@ def check_arms(case: Case) -> Iterable[Finding]:
             continue
         yield Finding(
             kind="arms", claim_span=figure.span, source_span=homes[0].span, verdict=Verdict.CONTRADICTS,
-            message=f"the claim gives {shown(figure, case.claim)} to {_arm_name(figure.arm)}, "
-                    f"the source to {_arm_name(homes[0].arm)}",
+            message=f"the claim gives {shown(figure, case.claim)} to {arm_name(figure.arm)}, "
+                    f"the source to {arm_name(homes[0].arm)}",
         )
-
-
-def _arm_name(arm: str | None) -> str:
-    return "the control arm" if arm == "control" else str(arm)

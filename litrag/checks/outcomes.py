@@ -142,7 +142,7 @@ def _side(text: str, claim: Stated) -> int:
 #: Words that name no outcome, however a claim is put.
 _NO_OUTCOME = frozenset(
     stem(word) for word in
-    """arm arms number set against every everyone everybody anyone person people half third quarter twenty roughly nearly placebo
+    """arm arms number set against every everyone everybody anyone person people users half third quarter twenty roughly nearly placebo
     control oral subcutaneous number share risk chance likely kept new published cause causes proves
     effect down under above below first just twice many better outdid outperformed outperforms beat beats
     exceeded exceeds might helpful help helps benefit benefits improve improves work works doctors researchers scientists
