@@ -6,17 +6,26 @@ the gaps between them. Whether a gap matters is for `alterations` to say.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
-from litrag.folding import Folded
+from litrag.folding import Folded, PartlyFolded
 
 #: Share of the quote's characters that must agree, in order, for it to be an altered copy and not an absent one.
 ALTERED_FLOOR = 0.5
 #: Tokens of the quote that may stand before (after) the first (last) anchor for the quick way to be tried.
 _ANCHOR = 3
+#: Letters of the quote with which a verbatim beginning (end) must begin (end).
+_LETTERS = 16
+#: Letters of a verbatim end for which this many letters after its place are searched.
+_FEW_LETTERS = 4
+_CLOSE_BY = 40
+#: Marks around a quote that are no part of it, and that fold to nothing.
+_OUTER = " \n\t'\"‘’“”*_"
+_OUTER_END = _OUTER + ".,:!?…"
 _MOST_COPIES = 60
 _COMMON_TOKEN = 8
 
@@ -44,9 +53,135 @@ class Alignment(NamedTuple):
     agreeing: int
 
 
-def alignments(quote: Sequence[str], joined: str, source: Folded) -> Iterator[Alignment]:
-    """Alignments of a quote that isn't a substring of the source, the likeliest first; lazily."""
-    quick = _by_anchors(quote, joined, source)
+def laid(quote: str, source: Folded) -> tuple[Folded, Alignment | None] | None:
+    """The quote folded only where it leaves the stored text's letters, and laid over the source; None when it can't be.
+
+    What stands letter for letter in the stored text has the tokens of that text, so that only what lies outside a
+    verbatim beginning and a verbatim end needs folding; a cut is made only where no folding reaches across.
+    """
+    text = source.text
+    core = quote.lstrip(_OUTER)
+    begin = len(quote) - len(core)
+    core = core.rstrip(_OUTER_END)
+    size = len(core)
+    if size <= 2 * _LETTERS:
+        return None
+    starts, ends = source.bounds
+    left, right = 0, size
+    first = s0 = s1 = last = before = after = 0
+    head = _longest_head(core, _LETTERS, text)
+    if head:
+        place, left = head
+        tail = _tail_after(core, text, place, left)
+    else:
+        tail = _longest_tail(core, _LETTERS, text, 0)
+        if not tail:
+            return None
+    if tail:
+        right = size - tail[1]
+        end = tail[0] + tail[1]
+        if right < left:
+            left, right = right, left
+        right = _cut_after(core, right + 2)
+        last = bisect_left(starts, end)
+        s1 = bisect_left(starts, end - size + right, 0, last)
+        if not last or ends[last - 1] != end:
+            return None
+        after = begin + size - end
+    if head:
+        left = _cut_before(core, left - 1)
+        first = bisect_left(starts, place)
+        s0 = bisect_left(starts, place + left, first)
+        if first == len(starts) or starts[first] != place:
+            return None
+        before = begin - place
+    folded = PartlyFolded(quote, source, (first, s0, before), (begin + left, begin + right), (s1, last, after))
+    alignment = None
+    if head and tail:
+        if s0 > s1:
+            return None
+        alignment = _around(folded.tokens, source.tokens, first, last, s0 - first, last - s1)
+    return folded, alignment or _beside(folded.tokens, source, first if head else None, last)
+
+
+def _tail_after(core: str, text: str, place: int, kept: int) -> tuple[int, int] | None:
+    """The verbatim end that follows a verbatim beginning: a short one close by, or a longer one anywhere."""
+    size = len(core)
+    if kept == size:
+        return place, kept
+    least = place + kept - _FEW_LETTERS + 1
+    found = text.find(core[-_FEW_LETTERS:], least, place + size + _CLOSE_BY)
+    if found < 0:
+        return _longest_tail(core, _LETTERS, text, least)
+    return _longest_tail(core, _FEW_LETTERS, text[:place + size + _CLOSE_BY], least)
+
+
+def _around(
+    quote: Sequence[str], source: Sequence[str], first: int, last: int, head: int, tail: int
+) -> Alignment | None:
+    """The alignment with one gap that leaves as much as possible before it, then after it, and at least `head` and `tail`.
+
+    None when nothing is left on one side.
+    """
+    size = len(quote)
+    most = min(size, last - first)
+    while head < most - tail and quote[head] == source[first + head]:
+        head += 1
+    while tail < most - head and quote[-1 - tail] == source[last - 1 - tail]:
+        tail += 1
+    if head + tail == size == last - first:
+        return Alignment(first, last, (), size)
+    return Alignment(first, last, (Gap(head, size - tail, first + head, last - tail),), head + tail) if head and tail else None
+
+
+def _beside(quote: Sequence[str], source: Folded, first: int | None, last: int) -> Alignment | None:
+    """The alignment with one gap, after what stands from `first` on or, without it, before what stands up to `last`."""
+    size, tokens = len(quote), source.tokens
+    if first is not None:
+        kept = _agreeing(quote, tokens[first:first + size])
+        before = first + kept
+        if kept == size:
+            return Alignment(first, before, (), size)
+        return _open(quote, source, Gap(kept, size, before, min(len(source), before + size - kept), open_end=True))
+    kept = _agreeing(quote[::-1], tokens[max(0, last - size):last][::-1])
+    after = last - kept
+    if kept == size:
+        return Alignment(after, last, (), size)
+    return _open(quote, source, Gap(0, size - kept, max(0, after - size + kept), after, open_start=True))
+
+
+def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many tokens both begin with."""
+    return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _cut_before(text: str, place: int) -> int:
+    """The last place before `place` at which a word begins and no folding reaches across the space."""
+    place = text.rfind(" ", 0, max(0, place))
+    while place > 0 and not _parts(text, place):
+        place = text.rfind(" ", 0, place)
+    return place + 1 if place > 0 else 0
+
+
+def _cut_after(text: str, place: int) -> int:
+    """The first place from `place` on at which a word begins and no folding reaches across the space."""
+    place = text.find(" ", place)
+    while place >= 0 and not _parts(text, place):
+        place = text.find(" ", place + 1)
+    return len(text) if place < 0 else place + 1
+
+
+def _parts(text: str, space: int) -> bool:
+    """Whether a space stands between two plain words, which fold each by itself; "per cent" doesn't."""
+    around = text[space - 2:space] + text[space + 1:space + 3]
+    return len(around) == 4 and around.isascii() and around.isalpha() and around.islower() and around[2:] != "ce"
+
+
+def alignments(
+    quote: Sequence[str], joined: str, source: Folded, quick: Alignment | None = None
+) -> Iterator[Alignment]:
+    """Alignments of a quote that isn't a substring of the source, the likeliest first, `quick` if given; lazily."""
+    quick = quick or _by_anchors(quote, joined, source)
     if quick is not None:
         yield quick
     standing = sum(map(len, filter(source.places.__contains__, quote)))
@@ -66,22 +201,13 @@ def _by_anchors(quote: Sequence[str], joined: str, source: Folded) -> Alignment 
     text = source.joined
     head = _longest_head(joined, len(" ".join(quote[:_ANCHOR])) + 2, text)
     tail = _longest_tail(joined, len(" ".join(quote[-_ANCHOR:])) + 2, text, head[0] if head else 0)
+    head = head and (head[0], joined.rindex(" ", 0, head[1]) + 1)
+    tail = tail and _from_border(joined, tail)
     if head and tail:
         return _between(quote, joined, source, head, tail)
     if tail:
-        kept = joined.count(" ", len(joined) - tail[1]) - 1
-        after = source.token_at(tail[0])
-        return _open(quote, source, Gap(0, size - kept, _before(source, after, size - kept), after, open_start=True))
-    if head:
-        kept = joined.count(" ", 0, head[1]) - 1
-        before = source.token_at(head[0]) + kept
-        end = min(len(source), before + size - kept)
-        return _open(quote, source, Gap(kept, size, before, end, open_end=True))
-    return None
-
-
-def _before(source: Folded, after: int, wanted: int) -> int:
-    return max(0, after - wanted)
+        return _beside(quote, source, None, source.token_at(tail[0] + tail[1] - 1))
+    return _beside(quote, source, source.token_at(head[0]), 0) if head else None
 
 
 def _open(quote: Sequence[str], source: Folded, gap: Gap) -> Alignment | None:
@@ -113,52 +239,44 @@ def _between(
     return Alignment(first, s1 + kept_tail, (gap,), kept_head + kept_tail)
 
 
-def _longest_head(joined: str, anchor: int, text: str) -> tuple[int, int] | None:
-    """Place in `text` and length of the longest beginning of `joined` found there, cut at a token border.
+def _from_border(joined: str, tail: tuple[int, int]) -> tuple[int, int]:
+    """An end of joined tokens cut so that it begins with a space."""
+    shift = joined.index(" ", len(joined) - tail[1]) - (len(joined) - tail[1])
+    return tail[0] + shift, tail[1] - shift
+
+
+def _longest_head(quote: str, anchor: int, text: str) -> tuple[int, int] | None:
+    """Place in `text` and length of the longest beginning of `quote`, of at least `anchor` letters, found there.
 
     Of several equally long ones the last, because what follows it is looked for after it.
     """
     best: tuple[int, int] | None = None
-    place = text.find(joined[:anchor])
+    wanted, size = quote[:anchor], len(quote)
+    place = text.find(wanted)
     for _ in range(_MOST_COPIES):
         if place < 0:
             break
-        low, high = best[1] if best else anchor, min(len(joined), len(text) - place)
-        if text.startswith(joined[:low], place):
-            while low < high:
-                middle = (low + high + 1) // 2
-                if text.startswith(joined[:middle], place):
-                    low = middle
-                else:
-                    high = middle - 1
-            best = place, low
-        place = text.find(joined[:anchor], place + 1)
-    return None if best is None else (best[0], joined.rindex(" ", 0, best[1]) + 1)
+        length = Prefix.similarity(quote, text[place:place + size])
+        if best is None or length >= best[1]:
+            best = place, length
+        place = text.find(wanted, place + 1)
+    return best
 
 
-def _longest_tail(joined: str, anchor: int, text: str, least: int) -> tuple[int, int] | None:
-    """Place in `text`, not before `least`, and length of the longest end of `joined` found there."""
+def _longest_tail(quote: str, anchor: int, text: str, least: int) -> tuple[int, int] | None:
+    """Place in `text`, not before `least`, and length of the longest end of `quote` found there: the first of several."""
     best: tuple[int, int] | None = None
-    size = len(joined)
-    place = text.find(joined[-anchor:], least)
+    wanted, size = quote[-anchor:], len(quote)
+    place = text.find(wanted, least)
     for _ in range(_MOST_COPIES):
         if place < 0:
             break
         end = place + anchor
-        low, high = best[1] + 1 if best else anchor, min(size, end - least)
-        if low <= high and text.startswith(joined[size - low:], end - low):
-            while low < high:
-                middle = (low + high + 1) // 2
-                if text.startswith(joined[size - middle:], end - middle):
-                    low = middle
-                else:
-                    high = middle - 1
-            best = end, low
-        place = text.find(joined[-anchor:], place + 1)
-    if best is None:
-        return None
-    length = size - joined.index(" ", size - best[1])
-    return best[0] - length, length
+        length = Postfix.similarity(quote, text[max(least, end - size):end])
+        if best is None or length > best[1]:
+            best = end - length, length
+        place = text.find(wanted, place + 1)
+    return best
 
 
 def _windows(quote: Sequence[str], source: Folded) -> list[tuple[int, int]]:

@@ -201,12 +201,62 @@ class Folded:
         return self.joined.count(" ", 0, place)
 
     @cached_property
+    def once(self) -> frozenset[str]:
+        """The tokens that stand in the text only once."""
+        return frozenset(token for token, places in self.places.items() if len(places) == 1)
+
+    @cached_property
     def places(self) -> dict[str, list[int]]:
         """Token → numbers of its occurrences, ascending."""
         table: dict[str, list[int]] = {}
         for number, token in enumerate(self.tokens):
             table.setdefault(token, []).append(number)
         return table
+
+
+class PartlyFolded(Folded):
+    """A quote of which only the middle is folded: before and after it, it repeats its source letter for letter.
+
+    `before` and `after` give a range of the source's tokens each, and what to add to their places in the source for
+    those in the quote; `within` is the range of the quote in between.
+    """
+
+    def __init__(
+        self, quote: str, source: Folded, before: tuple[int, int, int], within: Span, after: tuple[int, int, int]
+    ) -> None:
+        self.text = quote
+        self._source, self._before, self._within, self._after = source, before, within, after
+        self._middle = Folded(quote[slice(*within)], labels=False)
+        self.tokens = [*source.tokens[slice(*before[:2])], *self._middle.tokens, *source.tokens[slice(*after[:2])]]
+
+    @cached_property
+    def joined(self) -> str:  # type: ignore[override]
+        """Every token between single spaces."""
+        return f" {' '.join(self.tokens)} "
+
+    def start(self, token: int) -> int:
+        """Where the token begins in the quote."""
+        return self._place(token, 0)
+
+    def end(self, token: int) -> int:
+        """Where the token ends in the quote (half-open)."""
+        return self._place(token, 1)
+
+    def span(self, first: int, last: int) -> Span:
+        """Range of the quote that tokens `first` to `last` (half-open) came from."""
+        return self._place(first, 0), self._place(last - 1, 1)
+
+    def _place(self, token: int, side: int) -> int:
+        first, last, shift = self._before
+        token += first
+        if token < last:
+            return self._source.bounds[side][token] + shift
+        token -= last
+        bounds = self._middle.bounds[side]
+        if token < len(bounds):
+            return bounds[token] + self._within[0]
+        first, _, shift = self._after
+        return self._source.bounds[side][token - len(bounds) + first] + shift
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 
 from rapidfuzz.fuzz import ratio
 
-from litrag.alignment import ALTERED_FLOOR, Alignment, Gap, alignments
+from litrag.alignment import ALTERED_FLOOR, Alignment, Gap, alignments, laid
 from litrag.alterations import (
     ARTICLES,
     Step,
@@ -174,7 +174,7 @@ class _Search:
         quote = self.quote
         if quote[:1] in _BULLETS and (bullet := _BULLET.match(quote)):
             return _Search(quote[bullet.end():], self.source.text, self.claim, self.vocabulary).run()
-        folded = Folded(quote, labels=False)
+        folded, quick = laid(quote, self.source) or (Folded(quote, labels=False), None)
         tokens, joined = folded.tokens, folded.joined
         if "…" in tokens:
             tokens = _bare(tokens)
@@ -185,7 +185,8 @@ class _Search:
             return verbatim
         if "…" in tokens or (("…" in quote or "..." in quote or ". ." in quote) and _ELLIPSIS.search(quote)):
             return self._elided()
-        return self._unlabelled(tokens, joined) or self._nearest(folded)
+        has_beginning = quick and not quick.gaps[0].open_start
+        return (None if has_beginning else self._unlabelled(tokens, joined)) or self._nearest(folded, quick)
 
     def _unlabelled(self, tokens: list[str], joined: str) -> Location | None:
         """A quote that starts with a section label which the stored text keeps elsewhere."""
@@ -372,7 +373,7 @@ class _Search:
         return Difference(quote="", source=_shown(self.source.text[slice(*span)]), kind=kind, source_span=span)
 
     # --- with differences
-    def _nearest(self, quoted: Folded) -> Location:
+    def _nearest(self, quoted: Folded, quick: Alignment | None = None) -> Location:
         tokens, joined = quoted.tokens, quoted.joined
         if len(tokens) > len(self.source):
             return _absent("longer than its source")
@@ -380,7 +381,7 @@ class _Search:
             return _absent(_TOO_SHORT)
         self._explanations.clear()
         best: tuple[float, Alignment] | None = None
-        for alignment in islice(alignments(tokens, joined, self.source), 4):
+        for alignment in islice(alignments(tokens, joined, self.source, quick), 4):
             agreement = self._agreement(tokens, alignment)
             if best is None or agreement > best[0]:
                 best = agreement, alignment
@@ -416,6 +417,8 @@ class _Search:
     def _is_unique(self, tokens: Sequence[str]) -> bool:
         if len(tokens) < 4:
             return False
+        if not self.source.once.isdisjoint(tokens):
+            return True
         wanted, text = _join(tokens), self.source.joined
         place = text.find(wanted)
         return place >= 0 and text.find(wanted, place + 1) < 0
