@@ -142,7 +142,8 @@ def _side(text: str, claim: Stated) -> int:
 #: Words that name no outcome, however a claim is put.
 _NO_OUTCOME = frozenset(
     stem(word) for word in
-    """arm arms number set against every everyone everybody anyone person people users half third quarter twenty roughly nearly placebo
+    """arm arms number set against every everyone everybody anyone person people users half
+    third quarter twenty roughly nearly placebo
     control oral subcutaneous number share risk chance likely kept new published cause causes proves
     effect down under above below first just twice many better outdid outperformed outperforms beat beats
     exceeded exceeds might helpful help helps benefit benefits improve improves work works doctors researchers scientists
@@ -163,8 +164,8 @@ def check_outcome_named(case: Case) -> Iterable[Finding]:
         return
     named = {stem(part) for arm in arms for part in (arm, *arm.split("-"))}
     circumstance = _CIRCUMSTANCE.search(case.claim)
-    words = content(case.claim[: circumstance.start()]) if circumstance else case.words
-    outcome = words - named - CLASS_WORDS - _NO_OUTCOME
+    about = content(case.claim[: circumstance.start()]) if circumstance else case.words
+    outcome = about - named - CLASS_WORDS - _NO_OUTCOME
     plain, there = fold(case.text).lower(), content(case.text)
     spoken = re.findall(r"[A-Za-z][\w-]+", case.claim)
     outcome -= {stem(word.lower()) for word in spoken if _HOW.search(word)}
