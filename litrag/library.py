@@ -202,7 +202,7 @@ def keep_report(report: ImportReport, run_id: str) -> None:
     """Keep the report of an import for `reports_of`."""
     folder = settings().home / "imports" / report.corpus
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{run_id}.json").write_text(report.model_dump_json(), encoding="utf-8")
+    storage.replace_text(folder / f"{run_id}.json", report.model_dump_json())
 
 
 def reports_of(name: str) -> list[ImportReport]:

@@ -72,19 +72,25 @@ def write_build(folder: Path, write: Callable[[Path], None], describe: Describe)
     aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder))
     try:
         write(aside)
-        files = {str(path.relative_to(aside)): _sha256(path) for path in sorted(aside.rglob("*")) if path.is_file()}
+        files = _hashes(aside)
         build = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
-        if (folder / build).exists():
-            shutil.rmtree(folder / build)
-        os.replace(aside, folder / build)
+        # A build that is there and intact stays: the current one must never be taken away to be put back.
+        if _hashes(folder / build) != files:
+            shutil.rmtree(folder / build, ignore_errors=True)
+            os.replace(aside, folder / build)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    part = folder / f".{MANIFEST}.part"
     manifest = describe(build, files)
-    part.write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
-    os.replace(part, folder / MANIFEST)
+    replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2))
     _remove_all_but(folder, build)
     return manifest
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -161,6 +167,10 @@ def _remove_all_but(folder: Path, build: str) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def _hashes(build: Path) -> dict[str, str]:
+    return {str(path.relative_to(build)): _sha256(path) for path in sorted(build.rglob("*")) if path.is_file()}
 
 
 def _sha256(path: Path) -> str:

@@ -42,6 +42,24 @@ def test_the_same_contents_make_the_same_build(folder):
     assert storage.write_build(folder, writer(a="one", b="two"), describe) == first
 
 
+def test_a_build_that_is_current_is_never_taken_away_to_be_put_back(folder, monkeypatch):
+    build = folder / storage.read_manifest(folder).build
+    moved = []
+    monkeypatch.setattr(storage.os, "replace", lambda source, target: moved.append(target))
+    monkeypatch.setattr(storage.shutil, "rmtree", lambda path, **_: moved.append(path) if path == build else None)
+    storage.write_build(folder, writer(a="one", b="two"), describe)
+    assert build not in moved
+
+
+def test_a_damaged_build_is_replaced_by_the_same_one_intact(folder):
+    build = folder / storage.read_manifest(folder).build
+    (build / "parts" / "a").write_text("harmed")
+    (build / "deep.pkl").write_bytes(b"cos")
+    storage.write_build(folder, writer(a="one", b="two"), describe)
+    assert (storage.checked_build(folder, storage.read_manifest(folder)) / "parts" / "a").read_text() == "one"
+    assert not (build / "deep.pkl").exists()
+
+
 def test_a_new_build_replaces_the_old_one(folder):
     old = storage.read_manifest(folder).build
     storage.write_build(folder, writer(a="other"), describe)
