@@ -107,6 +107,7 @@ PICTURES: dict[str, Callable[[Page, str], None]] = {"ask": ask, "verify": verify
 
 def save(page: Page, path: Path) -> None:
     """Write what the window shows as a compact PNG; ValueError when it is too large for a README."""
+    page.wait_for_function("document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
     page.mouse.move(4, 400)
     page.wait_for_timeout(1500)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
