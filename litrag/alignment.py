@@ -6,6 +6,7 @@ the gaps between them. Whether a gap matters is for `alterations` to say.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -26,6 +27,10 @@ _CLOSE_BY = 40
 #: Marks around a quote that are no part of it, and that fold to nothing.
 _OUTER = " \n\t'\"‘’“”*_"
 _OUTER_END = _OUTER + ".,:!?…"
+#: Spaces between two plain words, which fold each by itself: the next one, and the last one. "Per cent" is no two.
+_NEXT_CUT = re.compile("[a-z]{2} (?!ce)(?=[a-z]{2})")
+_LAST_CUT = re.compile(".*[a-z]{2} (?!ce)(?=[a-z]{2})", re.DOTALL)
+_FARTHEST_CUT = 60
 _MOST_COPIES = 60
 _COMMON_TOKEN = 8
 
@@ -82,14 +87,16 @@ def laid(quote: str, source: Folded) -> tuple[Folded, Alignment | None] | None:
         end = tail[0] + tail[1]
         if right < left:
             left, right = right, left
-        right = _cut_after(core, right + 2)
+        cut = _NEXT_CUT.search(core, right)
+        right = cut.end() if cut else size
         last = bisect_left(starts, end)
         s1 = bisect_left(starts, end - size + right, 0, last)
         if not last or ends[last - 1] != end:
             return None
         after = begin + size - end
     if head:
-        left = _cut_before(core, left - 1)
+        cut = _LAST_CUT.match(core, max(0, left - _FARTHEST_CUT), left)
+        left = cut.end() if cut else 0
         first = bisect_left(starts, place)
         s0 = bisect_left(starts, place + left, first)
         if first == len(starts) or starts[first] != place:
@@ -153,28 +160,6 @@ def _beside(quote: Sequence[str], source: Folded, first: int | None, last: int) 
 def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
     """How many tokens both begin with."""
     return next((number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
-def _cut_before(text: str, place: int) -> int:
-    """The last place before `place` at which a word begins and no folding reaches across the space."""
-    place = text.rfind(" ", 0, max(0, place))
-    while place > 0 and not _parts(text, place):
-        place = text.rfind(" ", 0, place)
-    return place + 1 if place > 0 else 0
-
-
-def _cut_after(text: str, place: int) -> int:
-    """The first place from `place` on at which a word begins and no folding reaches across the space."""
-    place = text.find(" ", place)
-    while place >= 0 and not _parts(text, place):
-        place = text.find(" ", place + 1)
-    return len(text) if place < 0 else place + 1
-
-
-def _parts(text: str, space: int) -> bool:
-    """Whether a space stands between two plain words, which fold each by itself; "per cent" doesn't."""
-    around = text[space - 2:space] + text[space + 1:space + 3]
-    return len(around) == 4 and around.isascii() and around.isalpha() and around.islower() and around[2:] != "ce"
 
 
 def alignments(

@@ -45,6 +45,7 @@ NEGATIONS = _words(
     "fail fails failed failing failure unable unlikely except excluding excluded unless instead rather barely hardly "
     "scarcely rarely seldom neither nonsignificant insignificant insufficient denied refuted ruled"
 )
+_DIGITS = frozenset("0123456789")
 COMPARATORS = _words("< > ≤ ≥ = ≠ ~ ±")
 UNITS = _words(
     "% ‰ mg ug g kg ng pg mcg gram grams milligram milligrams microgram micrograms kilogram kilograms ml l dl ul "
@@ -104,6 +105,7 @@ _LABELS = _words(
     "funding limitations relevance significance data extraction sources source synthesis and study selection trial "
     "registration materials hypothesis analysis"
 )
+_MAY_BE_LEFT_OUT = ARTICLES | _LABELS | {"("}
 #: Words that a space makes of a prefix: "a symptomatic" is no spelling of "asymptomatic".
 _RISKY_PREFIXES = _words("a an in im il ir no not un dis de anti hypo hyper on as")
 _MEGA = {"megahz": "mhz", "megaw": "mw", "megav": "mv", "megapa": "mpa", "megabq": "mbq", "megaj": "mj", "megaev": "mev"}
@@ -126,6 +128,8 @@ def explain(quote: Folded, source: Folded, gap: Gap, vocabulary: Container[str])
     """
     if gap.q1 - gap.q0 > _LONGEST or _has_foreign_mark(quote.tokens, source.tokens, gap):
         return None
+    if not (gap.open_start or gap.open_end) and _is_plainly_harmful(quote.tokens, source.tokens, gap):
+        return None
     if gap.open_start:
         grammar = _Grammar(quote, source, vocabulary, (gap.q1, gap.s1))
         return _first(grammar.begin(gap.q0, place) for place in _starts(quote.tokens, source.tokens, gap))
@@ -135,6 +139,14 @@ def explain(quote: Folded, source: Folded, gap: Gap, vocabulary: Container[str])
         _Grammar(quote, source, vocabulary, (q1, s1)).parse(q0, s0)
         for q0, q1, s0, s1 in _slid(gap, quote.tokens, source.tokens)
     )
+
+
+def _is_plainly_harmful(quote: Sequence[str], source: Sequence[str], gap: Gap) -> bool:
+    """Whether words were only added, or only left out, among which none is of a kind that may be: quick to see."""
+    added, left_out = quote[gap.q0:gap.q1], source[gap.s0:gap.s1]
+    if not left_out:
+        return not ARTICLES.issuperset(added)
+    return not added and _MAY_BE_LEFT_OUT.isdisjoint(left_out)
 
 
 def _first(ways: Iterable[list[Step] | None]) -> list[Step] | None:
@@ -348,19 +360,18 @@ def kind_of_change(quote: Sequence[str], source: Sequence[str]) -> str:
     changed = set(quote) ^ set(source) or set(_surplus(quote, source))
     if not changed:
         return "order"
-    if changed & NEGATIONS or _negated_pair(quote, source):
+    if not NEGATIONS.isdisjoint(changed) or _negated_pair(quote, source):
         return "negation"
-    has_digits = any(token[0].isdigit() for token in changed)
-    if changed & {"-", "+"} and not has_digits:
+    has_digits = not _DIGITS.isdisjoint([token[0] for token in changed])
+    if not has_digits and ("-" in changed or "+" in changed):
         return "sign"
-    if has_digits or changed & NUMBER_WORDS:
+    if has_digits or not NUMBER_WORDS.isdisjoint(changed):
         return "number"
-    if changed & COMPARATORS:
+    if not COMPARATORS.isdisjoint(changed):
         return "comparator"
     if not (quote and source):
         return "omission" if source else "addition"
-    kinds = set(map(_kind_of_word, changed))
-    return next((kind for kind in _KINDS if kind in kinds), "wording")
+    return min(map(_kind_of_word, changed), key=_GRAVITY.index)
 
 
 @lru_cache(maxsize=20_000)
@@ -375,12 +386,10 @@ def _surplus(quote: Sequence[str], source: Sequence[str]) -> Counter[str]:
 
 def _negated_pair(quote: Sequence[str], source: Sequence[str]) -> bool:
     """Whether a word became its negative by a prefix."""
-    for one in quote:
-        for other in source:
-            longer, shorter = (one, other) if len(one) > len(other) else (other, one)
-            if len(shorter) > 3 and longer.endswith(shorter) and longer[: -len(shorter)] in _NEGATIVE_PREFIXES:
-                return True
-    return False
+    return any(
+        len(word) > 3 + cut and word[cut:] in others and word[:cut] in _NEGATIVE_PREFIXES
+        for words, others in ((quote, source), (source, quote)) for word in words for cut in (1, 2, 3)
+    )
 
 
 _NEGATIVE_PREFIXES = _words("a an un in im il ir non dis")
@@ -392,6 +401,7 @@ _KINDS: dict[str, Callable[[str], object]] = {
     "arm": ARMS.__contains__,
     "population": POPULATIONS.__contains__,
 }
+_GRAVITY = (*_KINDS, "wording")
 
 
 def weight_of_elision(skipped: Sequence[str], kept: Sequence[str]) -> tuple[str, int] | None:

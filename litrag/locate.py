@@ -175,6 +175,8 @@ class _Search:
         if quote[:1] in _BULLETS and (bullet := _BULLET.match(quote)):
             return _Search(quote[bullet.end():], self.source.text, self.claim, self.vocabulary).run()
         folded, quick = laid(quote, self.source) or (Folded(quote, labels=False), None)
+        if quick and (decided := self._settled(folded, quick)):
+            return decided
         tokens, joined = folded.tokens, folded.joined
         if "…" in tokens:
             tokens = _bare(tokens)
@@ -185,8 +187,7 @@ class _Search:
             return verbatim
         if "…" in tokens or (("…" in quote or "..." in quote or ". ." in quote) and _ELLIPSIS.search(quote)):
             return self._elided()
-        has_beginning = quick and not quick.gaps[0].open_start
-        return (None if has_beginning else self._unlabelled(tokens, joined)) or self._nearest(folded, quick)
+        return self._unlabelled(tokens, joined) or self._nearest(folded, quick)
 
     def _unlabelled(self, tokens: list[str], joined: str) -> Location | None:
         """A quote that starts with a section label which the stored text keeps elsewhere."""
@@ -203,6 +204,30 @@ class _Search:
         first, _ = self.source.tokens_in(location.spans[0])
         return location.model_copy(update={"match": MatchKind.NORMALIZED}) if self.source.begins_sentence(first) else None
 
+    def _settled(self, quoted: Folded, alignment: Alignment) -> Location | None:
+        """The answer when no other place can fit as well: what the quote repeats holds a token that stands only once."""
+        quote, source, first, last = self.quote, self.source, alignment.first, alignment.last
+        if "…" in quote or "..." in quote or ". ." in quote or not _has_letters(quoted.tokens):
+            return None
+        if not alignment.gaps:
+            if source.once.isdisjoint(quoted.tokens) or not self._is_free(first, last):
+                return None
+            return self._word_for_word(first, last, 1)
+        gap = alignment.gaps[0]
+        q0, q1, s0, s1, is_open, _ = gap
+        if is_open and ":" in quote[:_LONGEST_LABEL] or q1 - q0 > min(16, len(quoted.tokens) // 3):
+            return None
+        if source.tokens[s0:s0 + 1] == quoted.tokens[q0:q0 + 1]:
+            return None
+        before = not source.once.isdisjoint(source.tokens[first:s0])
+        if not (before and s1 - s0 <= q1 - q0 + 6):
+            after = not source.once.isdisjoint(source.tokens[s1:last])
+            if not after or not (before or s1 - s0 <= q1 - q0 + 6):
+                return None
+        if self._explained(quoted, gap) is not None:
+            return self._accepted(quoted, alignment)
+        return self._altered(quoted, alignment)
+
     # --- word for word
     def _verbatim(self, tokens: list[str], joined: str) -> Location | None:
         places = self._places(joined)
@@ -211,12 +236,15 @@ class _Search:
         free = [place for place in places if self._is_free(place, place + len(tokens))]
         if not free:
             return self._cut_short(places[0], places[0] + len(tokens))
-        if len(free) > 1 and not _is_distinctive(tokens):
+        if len(free) > 1 and not _has_letters(tokens):
             return _absent(_TOO_SHORT)
         place, note = self._choose(free, len(tokens))
-        span = self._widened(self.source.span(place, place + len(tokens)), self.quote)
+        return self._word_for_word(place, place + len(tokens), len(free), note)
+
+    def _word_for_word(self, first: int, last: int, occurrences: int, note: str = "") -> Location:
+        span = self._widened(self.source.span(first, last), self.quote)
         kind = MatchKind.EXACT if self.source.text[span[0]:span[1]] == self.quote.strip() else MatchKind.NORMALIZED
-        return Location(match=kind, spans=(span,), score=1.0, occurrences=len(free), note=note)
+        return Location(match=kind, spans=(span,), score=1.0, occurrences=occurrences, note=note)
 
     def _places(self, wanted: str, least: int = 0) -> list[int]:
         """Numbers of the source tokens at which the joined tokens stand, from token `least` on."""
@@ -289,7 +317,7 @@ class _Search:
             inner = _Search(pieces[0].strip(), self.source.text, self.claim, self.vocabulary) if pieces else None
             return inner.run() if inner else _absent(_TOO_SHORT)
         folded = [_bare(Folded(piece).tokens) for piece in pieces]
-        if sum(map(len, folded)) < 4 or any(len(piece) < 3 and _letters(piece) < 3 for piece in folded):
+        if sum(map(len, folded)) < 4 or any(len(piece) < 3 and not _has_letters(piece, 3) for piece in folded):
             return _absent(_TOO_SHORT)
         placed = self._chain(folded)
         if placed is None:
@@ -377,7 +405,7 @@ class _Search:
         tokens, joined = quoted.tokens, quoted.joined
         if len(tokens) > len(self.source):
             return _absent("longer than its source")
-        if len(tokens) < 3 or _letters(tokens) < 8:
+        if len(tokens) < 3 or not _has_letters(tokens):
             return _absent(_TOO_SHORT)
         self._explanations.clear()
         best: tuple[float, Alignment] | None = None
@@ -513,6 +541,8 @@ class _Search:
 
     def _spans(self, alignment: Alignment) -> tuple[Span, ...]:
         """One span, or several when far-apart parts of the source were joined."""
+        if alignment.last - alignment.first <= 25:
+            return (self.source.span(alignment.first, alignment.last),)
         borders = [alignment.first]
         for gap in alignment.gaps:
             if gap.s1 - gap.s0 > 25 and not (gap.open_start or gap.open_end):
@@ -545,26 +575,19 @@ def _bare(tokens: list[str]) -> list[str]:
     return tokens if end - start == len(tokens) else tokens[start:end]
 
 
-def _letters(tokens: Sequence[str], enough: int = 12) -> int:
-    """Letters of the words that say something; counting stops when there are enough."""
-    letters = 0
+def _has_letters(tokens: Sequence[str], enough: int = 8) -> bool:
+    """Whether the words that say something have so many letters together."""
     for token in tokens:
-        if token not in _STOP and token.isalpha():
-            letters += len(token)
-            if letters >= enough:
-                break
-    return letters
+        if token.isalpha() and token not in _STOP:
+            enough -= len(token)
+            if enough <= 0:
+                return True
+    return False
 
 
 def _has_content(tokens: Sequence[str]) -> bool:
     """Whether the quote says enough to be looked for: more than a short word or bare digits."""
-    letters = _letters(tokens)
-    return letters >= 8 if len(tokens) == 1 else letters >= 1
-
-
-def _is_distinctive(tokens: Sequence[str]) -> bool:
-    """Whether a quote that stands several times still points somewhere."""
-    return _letters(tokens) >= 8
+    return _has_letters(tokens, 8 if len(tokens) == 1 else 1)
 
 
 def _outer(quote: str, side: int) -> list[str]:
