@@ -162,7 +162,7 @@ def _watched(engine: variant.CitationQueryEngine, question: Question, tally: Tal
 def seconds(
     asked: Sequence[Question], index: Index, engine: variant.CitationQueryEngine, rounds: int,
 ) -> dict[str, list[float]]:
-    """Seconds of each question by each way, in turns: up to the written answer, then retrieval alone.
+    """Processor seconds of each question by each way, in turns: up to the written answer, then retrieval alone.
 
     For the latter the questions' vectors are remembered, so that what the frameworks add isn't lost beside embedding.
     """
@@ -194,10 +194,10 @@ def _in_turns(asked: Sequence[Question], rounds: int, ways: dict[str, Callable[[
     for turn in range(rounds + 1):
         for question in asked:
             for name, way in ways.items():
-                started = time.perf_counter()
+                started = time.process_time()
                 way(question.text)
                 if turn:  # the first round opens models and tokenizers and fills the cache of sentences
-                    spent[name].append(time.perf_counter() - started)
+                    spent[name].append(time.process_time() - started)
     return spent
 
 
@@ -254,7 +254,7 @@ def answers_table(asked: Sequence[Question], tallies: dict[str, Tally]) -> list[
 
 def seconds_table(spent: dict[str, list[float]]) -> list[str]:
     """Medians, and each question's ratio to LitRAG's own way in the same run."""
-    lines = ["| what | median | ratio to LitRAG, median |", "|---|---|---|"]
+    lines = ["| what | processor time, median | ratio to LitRAG, median |", "|---|---|---|"]
     for name, values in spent.items():
         peer = spent["passages, LitRAG's `index.hits`" if name.startswith("passages") else "answer, LitRAG"]
         ratio = median(own / other for own, other in zip(values, peer, strict=True))
