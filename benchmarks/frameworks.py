@@ -183,7 +183,8 @@ def compared(rounds: int) -> list[str]:
         "Quotes that aren't whole sentences, up to four by way:", "", *answers.examples(tallies), "",
         "### Seconds", "",
         f"Of the processor, so that other work on the machine matters less; in turns, {rounds} rounds after one that isn't "
-        "counted. An answer is timed until it is written, locating and judging left out. For `passages` the question's vector is remembered.", "", *answers.seconds_table(spent), "",
+        "counted. An answer is timed until it is written, locating and judging left out. For `passages` the question's vector "
+        "is remembered.", "", *answers.seconds_table(spent), "",
     ]
 
 
