@@ -53,7 +53,7 @@ def test_the_state_the_report_and_the_records_are_shown(mine):
         ("Records", "3"), ("Passages", "2"), ("Without an abstract", "1"), ("Retracted or withdrawn", "1")]
     assert "1 rejected" in page.expander[0].label
     tables = [one.value for one in page.dataframe]
-    assert any("neither a title" in str(table) for table in tables)
+    assert any("neither a title" in str(table.value) for table in page.table)
     records = next(table for table in tables if "status" in table)
     assert list(records["status"]) == ["", "Retracted", ""]
     page.text_input(key="records-words").set_value("tea nurses").run()

@@ -19,6 +19,7 @@ from litrag.contents import Progress
 from litrag.dedup import Merge
 from litrag.errors import LitRAGError
 from litrag.models import Record
+from litrag.readers import Rejection
 from litrag.ui.runs import POLL, new_id
 from litrag.ui.shell import label as plain
 from litrag.ui.shell import workbench
@@ -27,6 +28,8 @@ from litrag.ui.workbench import INDEX_STAGES, Job
 TYPES = ["xml", "gz", "nbib", "ris", "txt", "nxml", "csv", "tsv", "json", "jsonl", "md", "enw", "ciw", "ovid"]
 #: Rows of records that a table shows; the search narrows them.
 SHOWN = 500
+#: Rejections that are shown as a table whose text wraps.
+WRAPPED = 30
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +40,7 @@ def load_view() -> None:
     running = _import_job()
     with st.container(border=True):
         st.text_input(
-            "Corpus", key="import-name", value="my library", max_chars=80, width=320, disabled=bool(running),
+            "Import into corpus", key="import-name", value="my library", max_chars=80, width=320, disabled=bool(running),
             help="A new name makes a new corpus; a known one is added to.",
         )
         files, search = st.tabs(["Files", "PubMed"], key="import-from")
@@ -178,7 +181,8 @@ def state_view(name: str) -> None:
         st.metric("Passages", f"{manifest.passages:,}")
         st.metric("Without an abstract", f"{bare:,}", help="Kept for browsing; nothing of them is ever used as evidence.")
         st.metric("Retracted or withdrawn", f"{flagged:,}", help="Shown wherever they are cited; not used to answer.")
-    st.caption(plain(f"Embedded with {manifest.model_id}; build {manifest.build[:8]}, complete and unchanged since."))
+    st.caption(plain(
+        f"The index is complete and unchanged since it was built (model {manifest.model_id}, build {manifest.build[:8]})."))
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -198,17 +202,24 @@ def report_view(name: str) -> None:
     with st.expander(f"Last import: {plain(reports[0].in_words())}", icon=":material/receipt_long:", key="report-last"):
         report = reports[0]
         st.dataframe([file.model_dump() for file in report.files], hide_index=True, key="report-files")
-        kept_out = [one.model_dump(exclude={"record_kept"}) | {"file": Path(one.file).name} for one in report.lost]
-        if kept_out:
-            st.markdown("**Not loaded**")
-            st.dataframe(kept_out, hide_index=True, key="report-lost")
-        notes = [one.model_dump(exclude={"record_kept"}) | {"file": Path(one.file).name}
-                 for one in report.rejected if one.record_kept]
-        if notes:
-            st.markdown("**Loaded, but something was left out**")
-            st.dataframe(notes[:SHOWN], hide_index=True, key="report-notes")
+        _rejections("Not loaded", report.lost)
+        _rejections("Loaded, but something was left out", [one for one in report.rejected if one.record_kept])
         st.download_button("Whole report (JSON)", partial(report.model_dump_json, indent=2), f"import-{run_name(name)}.json",
                            on_click="ignore", icon=":material/download:", key="report-download")
+
+
+def _rejections(title: str, rejected: Sequence[Rejection]) -> None:
+    """A few as a table whose text wraps, so that it is read on a phone too; many as one that scrolls."""
+    if not rejected:
+        return
+    st.markdown(f"**{title}**")
+    rows = [{"file": Path(one.file).name, "record": one.record, "field": one.field, "reason": one.reason} for one in rejected]
+    if len(rows) <= WRAPPED:
+        st.table([{plain(name): plain(value) for name, value in row.items()} for row in rows], hide_index=True)
+    else:
+        st.dataframe(rows[:SHOWN], hide_index=True)
+        if len(rows) > SHOWN:
+            st.caption(f"The first {SHOWN} of {len(rows):,}; the report holds them all.")
 
 
 def run_name(name: str) -> str:
@@ -234,8 +245,9 @@ def records_view(name: str) -> None:
     chosen = [found[row] for row in picked["selection"]["rows"] if row < len(found)]
     if len(chosen) == 1:
         _one_record(chosen[0])
-    st.button(f"Delete {len(chosen)} picked", icon=":material/delete:", disabled=not chosen, key="records-delete",
-              on_click=_delete, args=(name, [record.record_id for record in chosen]))
+    st.button(f"Delete {_counted(len(chosen))}" if chosen else "Delete picked records", icon=":material/delete:",
+              disabled=not chosen, key="records-delete", on_click=_delete,
+              args=(name, [record.record_id for record in chosen]))
 
 
 def _matches(record: Record, words: str) -> bool:
@@ -271,7 +283,11 @@ def _one_record(record: Record) -> None:
 
 
 def _delete(name: str, record_ids: Sequence[str]) -> None:
-    _do(lambda: f"{len(library.delete_records(name, record_ids))} records deleted")
+    _do(lambda: f"{_counted(len(library.delete_records(name, record_ids)))} deleted")
+
+
+def _counted(records: int) -> str:
+    return "1 record" if records == 1 else f"{records:,} records"
 
 
 # --- merges, and the whole corpus

@@ -90,7 +90,7 @@ def _status(bench: Workbench, name: str) -> str:
     from litrag.ui.settings_panel import chosen  # that panel is written with this module's `label`
 
     index = bench.opened(name)
-    held = f"{len(index.records):,} records" if index else "being opened"
+    held = f"{len(index.records):,} records" if index else bench.held(name)
     lines = [f"Corpus **{label(name)}**: {held}"]
     if index and any(record.digest for record in index.records.values()):
         lines.append("These are digests written for LitRAG, not the publishers' abstracts.")

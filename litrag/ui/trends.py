@@ -40,9 +40,10 @@ def trends_view() -> None:
 def _chart(frame: pd.DataFrame, score: str) -> alt.Chart:
     shown = frame.dropna(subset=[score]).rename(columns={score: "share"})
     told = [alt.Tooltip("share:Q", format=".1%", title=score), "judge version:N", "claims:Q", "answers:Q", "abstained:Q"]
-    chart: alt.Chart = alt.Chart(shown).mark_line(point=True).encode(
-        x=alt.X("day:T", title="Day"),
+    chart: alt.Chart = alt.Chart(shown).mark_line(point={"size": 70}).encode(
+        x=alt.X("day:T", title="Day", axis=alt.Axis(format="%d %b %Y", labelOverlap=True)),
         y=alt.Y("share:Q", title=score, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-        color=alt.Color("judge version:N", title="Judge version"), shape=alt.Shape("judge version:N"), tooltip=told,
+        color=alt.Color("judge version:N", title="Judge version", legend=alt.Legend(orient="bottom")),
+        shape=alt.Shape("judge version:N"), tooltip=told,
     )
     return chart

@@ -16,6 +16,7 @@ from pathlib import Path
 from litrag import storage
 from litrag.changes import SourceChange
 from litrag.config import Settings
+from litrag.errors import LitRAGError
 from litrag.evidence_map import MapRow, evidence_map, judged
 from litrag.generate import Generator
 from litrag.grounding import ClaimInput, Progress
@@ -143,6 +144,13 @@ class Workbench:
         if not manifest.exists() or storage.read_manifest(manifest.parent).build != index.manifest.build:
             return None
         return index
+
+    def held(self, corpus: str) -> str:
+        """How much an index holds that isn't open, as its manifest says."""
+        try:
+            return f"{storage.read_manifest(self.settings.index_dir / Path(corpus).name).records:,} records, opened when asked"
+        except LitRAGError:
+            return "indexed when asked"
 
     def corpora(self) -> list[str]:
         """Names of the corpora that have an index, the configured one first."""

@@ -12,13 +12,20 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pytest
 from fakes import shown
+from fakes.embeddings import WordEmbeddings
+from fakes.labelled import ErringJudge, import_labels
 from fakes.needed import unavailable
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
+from litrag import library
+from litrag.config import settings
+from litrag.labels import Role
+from litrag.recalibration import rescore
 from litrag.reviews import Store, open_store
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -96,6 +103,35 @@ def app(home: Path) -> Iterator[App]:
         yield App(url, home, store)
 
 
+@pytest.fixture(scope="session")
+def stocked(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """Another app, whose home holds an imported corpus, a reviewer with items, and labels that two judges were scored on."""
+    own = tmp_path_factory.mktemp("stocked") / "home"
+    shutil.copytree(home, own, ignore=shutil.ignore_patterns("litrag.db*", "*.log", "logs"))
+    patch = pytest.MonkeyPatch()
+    patch.setenv("LITRAG_HOME", str(own))
+    settings.cache_clear()
+    try:
+        table = own / "exported list.csv"
+        table.write_text("Title,Abstract,PMID\nCocoa and naps,Cocoa lengthened naps by 9 minutes.,99000201\n"
+                         "RETRACTED: Cocoa at noon,Cocoa had no effect.,99000202\nCocoa without an abstract,,99000203\n,,7\n")
+        library.keep_report(library.add("Cocoa", [table], embeddings=WordEmbeddings()), "first")
+    finally:
+        patch.undo()
+        settings.cache_clear()
+    store = open_store(f"sqlite:///{own / 'litrag.db'}")
+    for answer in (shown.every_state(), shown.abstained()):
+        store.save_run(answer)
+    import_labels(store, 120, questions=60)
+    rescore(store, ErringJudge())
+    rescore(store, ErringJudge("better", wrong=0.02))
+    store.send_to_review("every-state")
+    store.add_reviewer("Ann", Role.ADJUDICATOR)
+    with serving(own) as url:
+        yield App(url, own, store)
+    store.close()
+
+
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(240):
         if server.poll() is not None:
@@ -166,6 +202,38 @@ def visiting(app: App, browser: Browser) -> Iterator[Visit]:
 def _note(app: App, url: str) -> None:
     if not url.startswith((app.url, app.url.replace("http", "ws", 1), "data:", "blob:")):
         app.requests.append(url)
+
+
+def settled(page: Page) -> None:
+    """Wait until the server has finished its run."""
+    page.wait_for_function(
+        "document.querySelector('[data-testid=stApp]').getAttribute('data-test-script-state') === 'notRunning'"
+    )
+
+
+def looks(page: Page) -> Iterator[str]:
+    """The open page in both themes, on desktop and phone, one after the other, each by its name."""
+    for size, theme in product(SIZES, ("light", "dark")):
+        page.set_viewport_size(SIZES[size])
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_timeout(600)  # colours fade, and the sidebar slides
+        yield f"{theme}-{size}"
+
+
+def axe_script() -> str:
+    """axe-core's source, to be evaluated in a page."""
+    if not AXE.exists():
+        unavailable(f"axe-core is missing: {AXE_COMMAND}")
+    return AXE.read_text("utf-8")
+
+
+def axe_faults(page: Page) -> list[tuple[str, list[str], str]]:
+    """Serious and critical faults that axe-core finds in the page as it is now."""
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        (fault["id"], node["target"], node["failureSummary"][:300])
+        for fault in found if fault["impact"] in ("serious", "critical") for node in fault["nodes"]
+    ]
 
 
 @pytest.fixture

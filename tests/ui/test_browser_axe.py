@@ -1,8 +1,7 @@
-"""axe-core finds no serious or critical fault on either page, in both themes, on desktop and phone."""
+"""axe-core finds no serious or critical fault on any page, in both themes, on desktop and phone."""
 
 import pytest
-from fakes.needed import unavailable
-from ui.conftest import AXE, AXE_COMMAND
+from ui.conftest import axe_faults, axe_script, looks, settled, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -17,17 +16,7 @@ STATES = {
 
 @pytest.fixture(scope="module")
 def axe():
-    if not AXE.exists():
-        unavailable(f"axe-core is missing: {AXE_COMMAND}")
-    return AXE.read_text("utf-8")
-
-
-def faults(page):
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        (fault["id"], node["target"], node["failureSummary"][:300])
-        for fault in found if fault["impact"] in ("serious", "critical") for node in fault["nodes"]
-    ]
+    return axe_script()
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
@@ -42,7 +31,7 @@ def test_no_serious_fault_on_either_page_in_any_state(app, visit, axe, theme, si
         page.wait_for_selector("html.lr-alive", state="attached")
         page.wait_for_timeout(500)  # colours fade in
         page.evaluate(axe)
-        if wrong := faults(page):
+        if wrong := axe_faults(page):
             found[state] = wrong
     assert found == {}
 
@@ -55,4 +44,62 @@ def test_no_serious_fault_with_a_card_open_and_a_claim_selected(visit, axe, them
     page.wait_for_selector(".lr-card:popover-open")
     page.wait_for_timeout(500)
     page.evaluate(axe)
-    assert faults(page) == []
+    assert axe_faults(page) == []
+
+
+@pytest.fixture
+def stocked_visit(stocked, browser):
+    with visiting(stocked, browser) as opened:
+        yield opened
+
+
+def faults_of_looks(page, axe, picture, name):
+    """What axe finds in each look of the page, which must also fit its width."""
+    settled(page)
+    page.evaluate(axe)
+    found = {}
+    for look in looks(page):
+        picture(page, f"{name}.{look}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
+        if wrong := axe_faults(page):
+            found[f"{name} {look}"] = wrong
+    return found
+
+
+def test_no_serious_fault_in_review_before_and_after_a_label(stocked_visit, axe, picture):
+    page = stocked_visit("/review")
+    chooser = page.get_by_role("combobox", name="Reviewer")
+    chooser.click()
+    chooser.fill("Ann")
+    page.get_by_role("option", name="Ann", exact=True).click()
+    page.wait_for_selector("[data-lr-item]")
+    page.get_by_role("button", name="Help", exact=True).wait_for()
+    assert faults_of_looks(page, axe, picture, "blind") == {}
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Partial").click()
+    page.wait_for_selector("[data-lr-revealed]")
+    assert faults_of_looks(page, axe, picture, "revealed") == {}
+
+
+def test_no_serious_fault_in_calibrate_before_and_after_calibrating(stocked_visit, axe, picture):
+    page = stocked_visit("/calibrate")
+    page.get_by_role("button", name="Compare", exact=True).wait_for()
+    assert faults_of_looks(page, axe, picture, "before") == {}
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Calibrate", exact=True).click()
+    page.get_by_role("heading", name="Errors").wait_for()
+    assert faults_of_looks(page, axe, picture, "after") == {}
+
+
+def test_no_serious_fault_in_trends(stocked_visit, axe, picture):
+    page = stocked_visit("/trends")
+    page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first.wait_for()
+    assert faults_of_looks(page, axe, picture, "trends") == {}
+
+
+def test_no_serious_fault_in_corpus(stocked_visit, axe, picture):
+    page = stocked_visit("/corpus")
+    page.get_by_text("Last import:").click()
+    page.get_by_test_id("stTable").first.wait_for()
+    page.locator(".st-key-records-table canvas").first.wait_for()
+    assert faults_of_looks(page, axe, picture, "corpus") == {}
