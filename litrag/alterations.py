@@ -135,6 +135,8 @@ def explain(quote: Folded, source: Folded, gap: Gap, vocabulary: Container[str])
         return _first(grammar.begin(gap.q0, place) for place in _starts(quote.tokens, source.tokens, gap))
     if gap.open_end:
         return _Grammar(quote, source, vocabulary, (gap.q1, len(source)), free=True).parse(gap.q0, gap.s0)
+    if gap.q1 > gap.q0:
+        return _Grammar(quote, source, vocabulary, (gap.q1, gap.s1)).parse(gap.q0, gap.s0)
     return _first(
         _Grammar(quote, source, vocabulary, (q1, s1)).parse(q0, s0)
         for q0, q1, s0, s1 in _slid(gap, quote.tokens, source.tokens)
@@ -155,9 +157,9 @@ def _first(ways: Iterable[list[Step] | None]) -> list[Step] | None:
 
 def _has_foreign_mark(quote: Sequence[str], source: Sequence[str], gap: Gap) -> bool:
     """Whether a number or mark of the quote is missing from the source nearby: never harmless, and quick to see."""
-    marks = [token for token in quote[gap.q0:gap.q1] if not token.isalpha()]
-    if not marks:
+    if "".join(quote[gap.q0:gap.q1]).isalpha():
         return False
+    marks = [token for token in quote[gap.q0:gap.q1] if not token.isalpha()]
     reach = _LONGEST_ASIDE if gap.open_start or gap.open_end else 0
     near = source[max(0, gap.s0 - reach):gap.s1 + reach]
     numbers = [token for token in near if token.isdigit()]
@@ -182,11 +184,9 @@ def _may_begin(written: str, meant: str) -> bool:
 
 
 def _slid(gap: Gap, quote: Sequence[str], source: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The gap and, if its quote side is empty, the gap slid over tokens that agree on both sides of it."""
+    """A gap whose quote side is empty, as it is and slid over tokens that agree on both sides of it."""
     q0, q1, s0, s1 = gap.q0, gap.q1, gap.s0, gap.s1
     yield q0, q1, s0, s1
-    if q0 < q1:
-        return
     for shift in (1, 2, 3):
         if q0 < shift or quote[q0 - shift] != source[s1 - shift]:
             break
@@ -386,10 +386,12 @@ def _surplus(quote: Sequence[str], source: Sequence[str]) -> Counter[str]:
 
 def _negated_pair(quote: Sequence[str], source: Sequence[str]) -> bool:
     """Whether a word became its negative by a prefix."""
-    return any(
-        len(word) > 3 + cut and word[cut:] in others and word[:cut] in _NEGATIVE_PREFIXES
-        for words, others in ((quote, source), (source, quote)) for word in words for cut in (1, 2, 3)
-    )
+    for words, others in ((quote, source), (source, quote)):
+        for word in words:
+            for cut in (1, 2, 3):
+                if word[cut:] in others and len(word) > 3 + cut and word[:cut] in _NEGATIVE_PREFIXES:
+                    return True
+    return False
 
 
 _NEGATIVE_PREFIXES = _words("a an un in im il ir non dis")

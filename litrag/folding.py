@@ -76,6 +76,9 @@ _STUCK_LABEL = re.compile(
     r"Participants|Patients|Purpose|Rationale|Relevance|Results?|Setting|Subjects|Significance)"
     r"(?=[A-Z][a-z]|A [a-z])"
 )
+_BRACKETED_POWER = re.compile(
+    r"(10(?<![\w.,]10)(?=\([-−–+]?[1-9]\d?\))|(?<![^\W_])[kcdmµμ]?m(?=\([23]\)))\(([-−–+]?\d+)\)(?![(\w])"
+)
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
 _UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -273,6 +276,8 @@ def fold_tokens(text: str) -> list[str]:
 def _clean(text: str, labels: bool) -> tuple[str, bool]:
     """Text ready for cutting into tokens, and whether its offsets have shifted."""
     shifted = False
+    if not labels and _MARKED.search(text) is None:
+        return _BEFORE_NUMBER.sub(_kept_together, text.lower()), False
     for applies, pattern, replace in _STEPS_WITH_LABELS if labels else _STEPS:
         if applies(text):
             new = pattern.sub(replace, text)
@@ -396,6 +401,12 @@ def _untag(match: re.Match[str]) -> str:
     return ("^" if match.string[match.start() - 1:match.start()].isdigit() else "") + _plain(power)
 
 
+def _power(match: re.Match[str]) -> str:
+    """A power or a unit's exponent as a text export writes it, 10(6) and m(2), without its brackets."""
+    base, power = match.groups()
+    return f"{base}^{_plain(power)}" if base == "10" else base + power
+
+
 def _capital_unit(match: re.Match[str]) -> str:
     """A unit in which a capital M says something: molar, mega."""
     return "mega" if match.string[match.end():match.end() + 1].isalpha() else "molar"
@@ -417,5 +428,8 @@ _STEPS: tuple[_Fold, ...] = (
     (lambda text: "cent" in text or "CENT" in text or "Cent" in text, _PER_CENT, lambda match: "%"),
     (lambda text: "M" in text, _CAPITAL_UNIT, _capital_unit),
     (lambda text: "*" in text, _TIMES, lambda match: " x "),
+    (lambda text: "(" in text, _BRACKETED_POWER, _power),
 )
+#: A mark without which no step changes anything.
+_MARKED = re.compile(r"[&<\n,M*(]|[Cc][Ee][Nn][Tt]|[^\x00-\x7f]")
 _STEPS_WITH_LABELS = (*_STEPS, (lambda text: True, _STUCK_LABEL, _apart))

@@ -420,7 +420,7 @@ class _Search:
             if self._is_settled(alignment, tokens):
                 break
         if best is None or best[0] < ALTERED_FLOOR:
-            return _absent(score=self._similarity(joined, best[1]) if best else 0.0)
+            return _absent(score=self._similarity(tokens, best[1]) if best else 0.0)
         return self._altered(quoted, best[1])
 
     def _explained(self, quoted: Folded, gap: Gap) -> list[Step] | None:
@@ -451,9 +451,8 @@ class _Search:
         place = text.find(wanted)
         return place >= 0 and text.find(wanted, place + 1) < 0
 
-    def _similarity(self, joined: str, alignment: Alignment) -> float:
-        borders = self.source.tokens[alignment.first:alignment.last]
-        return ratio(joined, _join(borders)) / 100
+    def _similarity(self, tokens: Sequence[str], alignment: Alignment) -> float:
+        return ratio(_join(tokens), _join(self.source.tokens[alignment.first:alignment.last])) / 100
 
     def _agreement(self, tokens: Sequence[str], alignment: Alignment) -> float:
         """Share of the quote's characters that stand in the source, in order."""
@@ -517,7 +516,7 @@ class _Search:
             return self._cut_short(alignment.first, alignment.last)
         differences = [self._change(quoted, gap) for gap in gaps or alignment.gaps]
         return Location(
-            match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(quoted.joined, alignment),
+            match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(quoted.tokens, alignment),
             differences=tuple(differences), occurrences=1,
         )
 

@@ -183,3 +183,24 @@ def test_a_capital_m_is_a_unit_only_right_after_a_number(text):
 def test_an_empty_text_has_no_tokens():
     assert Folded("").tokens == []
     assert len(Folded(" \n\u200b")) == 0
+
+
+# --- powers as text exports write them
+def test_a_power_of_ten_in_brackets_is_the_power():
+    assert fold_tokens("2 × 10(6)/kg") == fold_tokens("2 × 10⁶/kg") == fold_tokens("2 × 10^6/kg")
+    assert fold_tokens("10(-6) mol") == fold_tokens("10⁻⁶ mol")
+    assert fold_tokens("25 kg/m(2)") == fold_tokens("25 kg/m²")
+
+
+def test_figures_run_together_or_in_a_bracket_of_their_own_are_no_power():
+    assert fold_tokens("2 × 106/kg") != fold_tokens("2 × 10⁶/kg")
+    assert fold_tokens("110(6)") != fold_tokens("110^6")
+    assert fold_tokens("in 10 (6) patients") != fold_tokens("in 10⁶ patients")
+    assert fold_tokens("them(2)") != fold_tokens("them2")
+
+
+def test_a_bracketed_power_keeps_its_place_in_the_stored_text():
+    text = "Cells at 2 × 10(6)/kg were infused."
+    folded = Folded(text)
+    number = folded.tokens.index("10^6")
+    assert text[slice(*folded.span(number, number + 1))] in ("10(6)", "10(6")

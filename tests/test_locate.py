@@ -604,3 +604,67 @@ def corpus():
 @pytest.mark.parametrize(("name", "match", "pmid", "quote", "claim"), PREPARED, ids=[case[0] for case in PREPARED])
 def test_the_prepared_quotes_match_as_they_were_made_to(name, match, pmid, quote, claim, corpus):
     assert locate_among(quote, corpus, pmid, claim=claim).match == match
+
+
+# --- quotes that repeat most of the text letter for letter
+CELLS = (
+    "The recipients were treated early. A mean dose of 2 × 10⁶/kg CD34-positive cells was infused into all recipients "
+    "with a body mass index below 25 kg/m² in the trial. Evidence of benefit emerged within a year."
+)
+
+
+@pytest.mark.parametrize("written", ["10(6)", "10^6", "10<sup>6</sup>"])
+def test_a_power_of_ten_may_be_written_as_text_exports_do(written):
+    location, [piece] = found(f"A mean dose of 2 × {written}/kg CD34-positive cells was infused into all recipients", CELLS)
+    assert location.match is MatchKind.NORMALIZED
+    assert piece == "A mean dose of 2 × 10⁶/kg CD34-positive cells was infused into all recipients"
+
+
+@pytest.mark.parametrize("written", ["106", "10(5)", "10", "10 6"])
+def test_another_figure_is_no_power_of_ten(written):
+    location = refused(f"A mean dose of 2 × {written}/kg CD34-positive cells was infused into all recipients", CELLS)
+    assert location.match is MatchKind.ALTERED
+
+
+def test_a_spelling_at_the_end_is_not_laid_over_letters_of_a_later_word():
+    text = "Dendritic cells contribute to innate and adaptive immune defense. Emerging evidence is reviewed."
+    location, [piece] = found("Dendritic cells contribute to innate and adaptive immune defence.", text)
+    assert location.match is MatchKind.FUZZY
+    assert piece.rstrip(".") == "Dendritic cells contribute to innate and adaptive immune defense"
+
+
+def test_a_changed_end_is_shown_against_the_end_and_not_against_an_earlier_copy_of_its_last_word():
+    text = ("Patients underwent removal of diminutive polyps from October 2012 to July 2013, yielding a total of 159 polyps. "
+            "No complication was seen.")
+    location = refused(text[:text.index(" No")].replace("159", "157"), text)
+    [difference] = location.differences
+    assert (difference.quote, difference.source) == ("157", "159")
+    assert text[slice(*difference.source_span)] == "159"
+
+
+def test_a_word_left_out_near_the_end_is_named_alone():
+    text = "The presentation of patients with suspected disease also did not differ significantly. Nor did their age."
+    location = refused("The presentation of patients with suspected disease also did differ significantly.", text)
+    [difference] = location.differences
+    assert (difference.quote, difference.source, difference.kind) == ("", "not", "negation")
+
+
+def test_an_entity_at_the_end_is_read_whole():
+    text = 'Reasons for not wearing it were "its use is not mandatory", and "it costs too much". None was new.'
+    location, [piece] = found(
+        "Reasons for not wearing it were &quot;its use is not mandatory&quot;, and &quot;it costs too much&quot;.", text)
+    assert location.match is MatchKind.NORMALIZED
+    assert piece.startswith("Reasons for") and "too much" in piece
+
+
+def test_a_copy_that_differs_in_case_alone_wins_over_a_nearer_looking_change():
+    text = "Relapse was reduced by the new drug by 41 percent. In all, RELAPSE WAS REDUCED BY THE NEW DRUG BY 14 PERCENT."
+    location, [piece] = found("Relapse was reduced by the new drug by 14 percent.", text)
+    assert location.match is MatchKind.NORMALIZED
+    assert piece.startswith("RELAPSE WAS REDUCED")
+
+
+def test_a_quote_is_not_glued_to_the_figure_of_which_it_holds_the_end():
+    location = refused("200 mg of the compound was given to every patient in the trial",
+                       "Then 1,200 mg of the compound was given to every patient in the trial.")
+    assert location.match is MatchKind.ALTERED or location.match is MatchKind.ABSENT
