@@ -89,19 +89,21 @@ def test_a_file_name_as_corpus_name_never_leaves_the_home(mine):
     assert library.names() == ["mine"]
 
 
-def test_pubcrawl_is_offered_where_there_is_one_and_imports(monkeypatch):
+def test_pubcrawl_is_offered_where_there_is_one_and_what_it_gives_is_shown(mine, monkeypatch):
     assert not any(one.key == "pubmed-by-pubcrawl" for one in opened().toggle)
     script = Script(articles={"101": an_article("101", ("RESULTS", "Sleep rose by 26 minutes."))})
     with on_http(script) as address:
         monkeypatch.setenv("LITRAG_PUBCRAWL", address)
         settings.cache_clear()
         page = opened()
-        page.text_input(key="import-name").set_value("by pubcrawl")
         page.text_input(key="pubmed-query").set_value("milk")
         page.toggle(key="pubmed-by-pubcrawl").set_value(True).run()
+        page.text_input(key="import-name").set_value("searched")  # typed, and the button pressed at once
         next(button for button in page.button if button.label == "Search and import").click().run()
         workbench().job(page.session_state["import-run"]).future.result(60)
         page.run()
     assert not page.exception
     assert script.asked[0] == ["search_pubmed", "milk", 100]
-    assert [record.pmid for record in library.records_of("by pubcrawl")] == ["101"]
+    assert [record.pmid for record in library.records_of("searched")] == ["101"]
+    assert page.text_input(key="import-name").value == "searched"
+    assert page.selectbox(key="corpus-shown").value == "searched"

@@ -39,8 +39,9 @@ def load_view() -> None:
     """Where files are dropped and PubMed is searched, and the import that is at work."""
     running = _import_job()
     with st.container(border=True):
+        # Only buttons are disabled while an import runs: what was just typed into a disabled widget would be discarded.
         st.text_input(
-            "Import into corpus", key="import-name", value="my library", max_chars=80, width=320, disabled=bool(running),
+            "Import into corpus", key="import-name", value="my library", max_chars=80, width=320,
             help="A new name makes a new corpus; a known one is added to.",
         )
         files, search = st.tabs(["Files", "PubMed"], key="import-from")
@@ -56,18 +57,18 @@ def load_view() -> None:
 def _files(*, disabled: bool) -> None:
     chosen = st.file_uploader(
         "PubMed XML or .nbib, RIS, EndNote XML, JATS, BioC, CSV, TSV, JSONL and tagged exports; also packed with gzip",
-        type=TYPES, accept_multiple_files=True, key="import-files", disabled=disabled,
+        type=TYPES, accept_multiple_files=True, key="import-files",
     )
     st.button("Import", icon=":material/upload_file:", type="primary", disabled=disabled or not chosen, on_click=_start_files)
 
 
 def _search(*, disabled: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = st.text_input("Query, in PubMed's syntax", key="pubmed-query", disabled=disabled)
-        st.number_input("Records at most", 1, pubmed.MOST, 200, key="pubmed-most", width=180, disabled=disabled)
+        query = st.text_input("Query, in PubMed's syntax", key="pubmed-query")
+        st.number_input("Records at most", 1, pubmed.MOST, 200, key="pubmed-most", width=180)
     if pubcrawl.at_hand():
         st.toggle(
-            "Search by PubCrawl", key="pubmed-by-pubcrawl", disabled=disabled,
+            "Search by PubCrawl", key="pubmed-by-pubcrawl",
             help=f"Its MCP server gives {pubcrawl.MOST} records at most and tells no retractions; refresh the corpus "
                  "afterwards.",
         )
@@ -117,7 +118,7 @@ def _start(run_id: str, name: str, work: Callable[[Progress], library.ImportRepo
 
     workbench().start(f"import:{run_id}", INDEX_STAGES, run)
     st.session_state["import-run"] = f"import:{run_id}"
-    st.session_state["corpus-shown"] = name
+    st.session_state["corpus-awaited"] = name
 
 
 def _import_job() -> Job | None:
@@ -157,6 +158,8 @@ def choose() -> str | None:
     names = [name for name in library.names() if _is_own(name)]
     if not names:
         return None
+    if st.session_state.get("corpus-awaited") in names:
+        st.session_state["corpus-shown"] = st.session_state.pop("corpus-awaited")
     if st.session_state.get("corpus-shown") not in names:
         st.session_state["corpus-shown"] = names[0]
     return st.selectbox("Show corpus", names, key="corpus-shown", width=320)
