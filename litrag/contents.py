@@ -22,6 +22,7 @@ from litrag.errors import IndexUnusableError, InputError
 from litrag.lexical import LexicalIndex
 from litrag.models import Record
 from litrag.passages import PassageTable, embedded_text, embedded_title, passages
+from litrag.ranking import Signs
 
 RECORDS, PASSAGES, VECTORS, LEXICAL = "records.jsonl", "passages.json", "vectors.faiss", "lexical"
 
@@ -82,6 +83,11 @@ class Contents:
         flat = faiss.rev_swig_ptr(self.vectors.get_xb(), self.vectors.ntotal * self.vectors.d)
         matrix: np.ndarray = flat.reshape(self.vectors.ntotal, self.vectors.d)
         return matrix
+
+    @cached_property
+    def signs(self) -> Signs:
+        """The signs of the vectors, by which a search passes over most of them."""
+        return Signs(self.matrix)
 
     def unchanged(self, records: Sequence[Record]) -> dict[int, list[int]]:
         """Places in `records` whose title, text and sections are as they are here, with the places of their passages."""

@@ -108,10 +108,12 @@ class MiniLMEmbeddings(PassageEmbeddings):
         return np.stack([known[key] for key in keys])
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        return [[float(x) for x in row] for row in self.embed(texts)]
+        vectors: list[list[float]] = self.embed(texts).tolist()
+        return vectors
 
     def embed_query(self, text: str) -> list[float]:
-        return [float(x) for x in self._run([text], None)[0]]
+        vector: list[float] = self._run([text], None)[0].tolist()
+        return vector
 
     def _run(self, texts: Sequence[str], counter: Counter | None) -> np.ndarray:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)

@@ -61,7 +61,8 @@ class Index:
             raise InputError("The question is empty; ask one.")
         vector = np.asarray(self.embeddings.embed_query(question), dtype=np.float32)
         contents = self._contents
-        deep = rank(contents.matrix, contents.owners, vector, contents.lexical.scores(question), DEEPER * k)
+        lexical = contents.lexical.scores(question)
+        deep = rank(contents.matrix, contents.owners, vector, lexical, DEEPER * k, signs=contents.signs)
         found = several_records(deep, contents.owners, k)
         return [Hit(passage=self.passages[one.place], score=one.score, similarity=one.cosine, lexical=one.lexical)
                 for one in found]

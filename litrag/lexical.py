@@ -76,7 +76,7 @@ class LexicalIndex:
             return np.zeros(len(self), dtype=np.float32)
         unknown = (len(asked) - len(ids)) * math.log(1 + (len(self) + 0.5) / 0.5)
         usual = (self._idf[ids].sum() + unknown) / (1 + K1)
-        scores: np.ndarray = self._bm25.get_scores_from_ids(ids) / usual
+        scores: np.ndarray = self._bm25.get_scores_from_ids(ids) / np.float32(usual)
         return scores
 
 

@@ -20,7 +20,8 @@ FEEDBACK = 1.0
 #: Records that speak along, and the difference in score that makes one of them e times quieter than another.
 SPEAKERS = 10
 _QUIETER = 0.05
-_DEPTH = 200
+#: Passages that are ranked in full; the others are passed over by their words and the signs of their vectors.
+FRONT = 400
 #: How much deeper than asked the ranking is read, and how many passages of one record come before those of others.
 DEEPER, PER_RECORD = 5, 3
 
@@ -34,43 +35,79 @@ class Ranked(NamedTuple):
     lexical: float
 
 
+class Signs:
+    """Vectors by the sign of each number: one bit where they take 32, enough to tell the near from the far.
+
+    The share of signs in which two vectors differ estimates their angle (Charikar, 2002).
+    """
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self._codes = np.ascontiguousarray(_signs(vectors).T)
+        self._cosine = np.cos(np.pi * np.arange(vectors.shape[1] + 1) / vectors.shape[1]).astype(np.float32)
+
+    def cosines(self, question: np.ndarray) -> np.ndarray:
+        """About the cosine of each vector with `question`; a standard error of 0.08 for 384 numbers."""
+        differing = np.bitwise_count(self._codes ^ _signs(question[None]).T).sum(axis=0, dtype=np.uint16)
+        cosines: np.ndarray = self._cosine[differing]
+        return cosines
+
+
+def _signs(vectors: np.ndarray) -> np.ndarray:
+    """Rows of 64-bit words; the last is filled up with bits that never differ."""
+    packed = np.packbits(vectors > 0, axis=1)
+    filled = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    filled[:, :packed.shape[1]] = packed
+    return filled.view(np.uint64)
+
+
 def rank(
     vectors: np.ndarray, owners: np.ndarray, question: np.ndarray, lexical: np.ndarray, k: int, *,
-    meaning: float = MEANING, feedback: float = FEEDBACK,
+    signs: Signs | None = None, meaning: float = MEANING, feedback: float = FEEDBACK,
 ) -> list[Ranked]:
     """The best `k` passages.
 
     `vectors` are unit rows, one per passage; `owners` says which record each is of; `lexical` scores the records.
+    With `signs` of the same rows only those that these let through are compared number by number.
     """
-    cosine = vectors @ question
-    words = lexical[owners]
+    front = _front(vectors, owners, question, lexical, max(FRONT, k), signs, meaning)
+    near, owner = vectors[front], owners[front]
+    cosine, words = near @ question, lexical[owner]
     score = meaning * cosine + (1 - meaning) * words
-    front = _best(score, max(_DEPTH, k))
-    cosine, words, score = cosine[front], words[front], score[front]
     if feedback:
-        speech = _speech(vectors[front], owners[front], score)
-        heard = (cosine + feedback * speech) / (1 + feedback)
+        heard = (cosine + feedback * _speech(near, owner, score)) / (1 + feedback)
         score = meaning * heard + (1 - meaning) * words
-    order = np.lexsort((front, -score))[:k]
-    columns = (np.clip(values[order], 0.0, 1.0).tolist() for values in (score, cosine, words))
-    return [Ranked(*row) for row in zip(front[order].tolist(), *columns, strict=True)]
+    # The front is in the order of the index, which decides among equals.
+    order = np.argsort(-score, kind="stable")[:k]
+    scores = np.array([score, cosine, words])[:, order].clip(0.0, 1.0).tolist()
+    return list(map(Ranked, front[order].tolist(), *scores))
 
 
-def _best(score: np.ndarray, depth: int) -> np.ndarray:
-    """Places of the `depth` highest scores, best first, the earlier place first among equals."""
-    places = np.arange(len(score)) if depth >= len(score) else np.argpartition(-score, depth - 1)[:depth]
-    ordered: np.ndarray = places[np.lexsort((places, -score[places]))]
-    return ordered
+def _front(
+    vectors: np.ndarray, owners: np.ndarray, question: np.ndarray, lexical: np.ndarray, depth: int,
+    signs: Signs | None, meaning: float,
+) -> np.ndarray:
+    """Places of about the `depth` best passages before anyone speaks, in the order of the index."""
+    if depth >= len(vectors):
+        return np.arange(len(vectors))
+    cosine = vectors @ question if signs is None else signs.cosines(question)
+    score = meaning * cosine + (1 - meaning) * lexical[owners]
+    places = np.argpartition(score, len(score) - depth)[-depth:]
+    places.sort()
+    return places
 
 
 def _speech(vectors: np.ndarray, owners: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """How much each passage resembles the first records, by the best passage of each; rows are best first."""
-    _, firsts = np.unique(owners, return_index=True)
-    speakers = np.sort(firsts)[:SPEAKERS]
+    """How much each passage resembles the first records, by the best passage of each."""
+    first: dict[int, int] = {}
+    for row in np.argsort(-score, kind="stable"):
+        first.setdefault(int(owners[row]), int(row))
+        if len(first) == SPEAKERS:
+            break
+    speakers = list(first.values())
     loud = np.exp((score[speakers] - score[speakers[0]]) / _QUIETER)
     # Weighed by the score itself: where nothing fits the question, nobody speaks.
     loud *= np.clip(score[speakers], 0.0, 1.0) / loud.sum()
-    resemblance: np.ndarray = vectors @ (loud @ vectors[speakers])
+    resemblance: np.ndarray = vectors @ (loud @ vectors[speakers]).astype(vectors.dtype)
     return resemblance
 
 
@@ -86,5 +123,7 @@ def several_records(ranked: Sequence[Ranked], owners: np.ndarray, k: int) -> lis
         owner = int(owners[one.place])
         seen[owner] += 1
         (first if seen[owner] <= PER_RECORD else later).append(one)
+        if len(first) == k:
+            return first
     chosen = (first + later)[:k]
     return sorted(chosen, key=lambda one: -one.score)

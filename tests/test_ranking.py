@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from litrag.ranking import PER_RECORD, Ranked, rank, several_records
+from litrag.ranking import FRONT, PER_RECORD, Ranked, Signs, rank, several_records
 
 AXES = np.eye(6, dtype=np.float32)
 
@@ -114,3 +114,43 @@ def test_where_others_are_too_few_a_record_fills_the_rest_in_order_of_scores():
     found = several_records(ranked, owners, PER_RECORD + 2)
     assert places(found) == [*range(PER_RECORD + 1), PER_RECORD + 2]
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def unit_rows(count, dimension, seed=11):
+    rows = np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("dimension", [384, 100, 6])
+def test_signs_say_one_of_a_vector_itself_and_minus_one_of_its_opposite(dimension):
+    vectors = unit_rows(5, dimension)
+    cosines = Signs(np.vstack([vectors, -vectors[:1]])).cosines(vectors[0])
+    assert cosines[0] == pytest.approx(1, abs=1e-6)
+    assert cosines[5] == pytest.approx(-1, abs=1e-6)
+
+
+def test_signs_estimate_cosines():
+    vectors = unit_rows(300, 384)
+    near = vectors[0] + 0.05 * np.random.default_rng(3).normal(size=(300, 384)) * np.linspace(0, 1, 300)[:, None]
+    near = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
+    error = Signs(near).cosines(vectors[0]) - near @ vectors[0]
+    assert np.sqrt((error**2).mean()) < 0.08
+
+
+def test_with_signs_the_best_of_many_passages_are_found_with_exact_scores():
+    vectors = unit_rows(10 * FRONT, 384)
+    question = vectors[17] + 0.3 * vectors[18]
+    question /= np.linalg.norm(question)
+    owners, lexical = owners_of(vectors), np.zeros(len(vectors), dtype=np.float32)
+    found = rank(vectors, owners, question, lexical, 2, signs=Signs(vectors), feedback=0)
+    assert found == rank(vectors, owners, question, lexical, 2, feedback=0)
+    assert places(found) == [17, 18]
+
+
+def test_with_signs_a_passage_found_by_its_words_alone_is_not_passed_over():
+    vectors = unit_rows(10 * FRONT, 384)
+    lexical = np.zeros(len(vectors), dtype=np.float32)
+    far = int((vectors @ vectors[0]).argmin())
+    lexical[far] = 2.0
+    found = rank(vectors, owners_of(vectors), vectors[0], lexical, FRONT, signs=Signs(vectors), feedback=0)
+    assert far in places(found)
