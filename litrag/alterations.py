@@ -159,14 +159,14 @@ def _has_foreign_mark(quote: Sequence[str], source: Sequence[str], gap: Gap) -> 
     """Whether a number or mark of the quote is missing from the source nearby: never harmless, and quick to see."""
     if "".join(quote[gap.q0:gap.q1]).isalpha():
         return False
-    marks = [token for token in quote[gap.q0:gap.q1] if not token.isalpha()]
     reach = _LONGEST_ASIDE if gap.open_start or gap.open_end else 0
     near = source[max(0, gap.s0 - reach):gap.s1 + reach]
-    numbers = [token for token in near if token.isdigit()]
-    return any(
-        mark not in near and not (mark.isdigit() and any(mark in number or number in mark for number in numbers))
-        for mark in marks
-    )
+    for mark in quote[gap.q0:gap.q1]:
+        if mark.isalpha() or mark in near:
+            continue
+        if not mark.isdigit() or not any(mark in other or other in mark for other in near if other.isdigit()):
+            return True
+    return False
 
 
 def _starts(quote: Sequence[str], source: Sequence[str], gap: Gap) -> Iterator[int]:

@@ -77,7 +77,7 @@ _STUCK_LABEL = re.compile(
     r"(?=[A-Z][a-z]|A [a-z])"
 )
 _BRACKETED_POWER = re.compile(
-    r"(10(?<![\w.,]10)(?=\([-−–+]?[1-9]\d?\))|(?<![^\W_])[kcdmµμ]?m(?=\([23]\)))\(([-−–+]?\d+)\)(?![(\w])"
+    r"(10(?<![\w.,]10)(?=\([-−–+]?[1-9]\d?\))|(?<![^\W\d_])[kcdmµμ]?m(?=\([23]\)))\(([-−–+]?\d+)\)(?![(\w])"
 )
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
 _UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
@@ -277,7 +277,7 @@ def _clean(text: str, labels: bool) -> tuple[str, bool]:
     """Text ready for cutting into tokens, and whether its offsets have shifted."""
     shifted = False
     if not labels and _MARKED.search(text) is None:
-        return _BEFORE_NUMBER.sub(_kept_together, text.lower()), False
+        return text.lower(), False
     for applies, pattern, replace in _STEPS_WITH_LABELS if labels else _STEPS:
         if applies(text):
             new = pattern.sub(replace, text)
@@ -431,5 +431,5 @@ _STEPS: tuple[_Fold, ...] = (
     (lambda text: "(" in text, _BRACKETED_POWER, _power),
 )
 #: A mark without which no step changes anything.
-_MARKED = re.compile(r"[&<\n,M*(]|[Cc][Ee][Nn][Tt]|[^\x00-\x7f]")
+_MARKED = re.compile(r"[&<\n,M*(]|[:;+-]\s|[Cc][Ee][Nn][Tt]|[^\x00-\x7f]")
 _STEPS_WITH_LABELS = (*_STEPS, (lambda text: True, _STUCK_LABEL, _apart))

@@ -40,6 +40,7 @@ _STOP = frozenset(
 _BULLET = re.compile(r"\s*(?:>+|#+|[-*•–])\s+(?=[^\W\d])")
 _BULLETS = frozenset(">#-*•–")
 _ELLIPSIS = re.compile(r"\s*[\[(]?\s*(?:…|\.{3,}|(?:\. ){2,}\.)\s*[\])]?\s*")
+_AROUND = " \n\t…._*'\"‘’“”[]()"
 _LABEL = re.compile(r"\s*[A-Z][A-Za-z,/& ]{2,40}:\s+(?=\S)")
 _LABEL_WORDS = frozenset(
     "abstract background context introduction aim aims objective objectives purpose importance rationale design setting "
@@ -174,6 +175,9 @@ class _Search:
         quote = self.quote
         if quote[:1] in _BULLETS and (bullet := _BULLET.match(quote)):
             return _Search(quote[bullet.end():], self.source.text, self.claim, self.vocabulary).run()
+        inner = quote.strip(_AROUND)
+        if ("…" in inner or "..." in inner) and "…" not in self.source.places:
+            return self._elided()
         folded, quick = laid(quote, self.source) or (Folded(quote, labels=False), None)
         if quick and (decided := self._settled(folded, quick)):
             return decided
@@ -215,7 +219,7 @@ class _Search:
             return self._word_for_word(first, last, 1)
         gap = alignment.gaps[0]
         q0, q1, s0, s1, is_open, _ = gap
-        if is_open and ":" in quote[:_LONGEST_LABEL] or q1 - q0 > min(16, len(quoted.tokens) // 3):
+        if (is_open and ":" in quote[:_LONGEST_LABEL]) or q1 - q0 > min(16, len(quoted.tokens) // 3):
             return None
         if source.tokens[s0:s0 + 1] == quoted.tokens[q0:q0 + 1]:
             return None
@@ -226,7 +230,7 @@ class _Search:
                 return None
         if self._explained(quoted, gap) is not None:
             return self._accepted(quoted, alignment)
-        return self._altered(quoted, alignment)
+        return self._altered(quoted, alignment, alignment.gaps)
 
     # --- word for word
     def _verbatim(self, tokens: list[str], joined: str) -> Location | None:
@@ -312,11 +316,12 @@ class _Search:
 
     # --- with words left out by an ellipsis
     def _elided(self) -> Location:
-        pieces = [piece for piece in _ELLIPSIS.split(self.quote) if fold_tokens(piece)]
+        parts = [(piece, tokens) for piece in _ELLIPSIS.split(self.quote) if (tokens := fold_tokens(piece))]
+        pieces = [piece for piece, _ in parts]
         if len(pieces) < 2:
             inner = _Search(pieces[0].strip(), self.source.text, self.claim, self.vocabulary) if pieces else None
             return inner.run() if inner else _absent(_TOO_SHORT)
-        folded = [_bare(Folded(piece).tokens) for piece in pieces]
+        folded = [_bare(tokens) for _, tokens in parts]
         if sum(map(len, folded)) < 4 or any(len(piece) < 3 and not _has_letters(piece, 3) for piece in folded):
             return _absent(_TOO_SHORT)
         placed = self._chain(folded)
@@ -421,7 +426,10 @@ class _Search:
                 break
         if best is None or best[0] < ALTERED_FLOOR:
             return _absent(score=self._similarity(tokens, best[1]) if best else 0.0)
-        return self._altered(quoted, best[1])
+        gaps = [gap for gap in best[1].gaps if self._explained(quoted, gap) is None]
+        if not gaps and not self._is_free(best[1].first, best[1].last):
+            return self._cut_short(best[1].first, best[1].last)
+        return self._altered(quoted, best[1], gaps or best[1].gaps)
 
     def _explained(self, quoted: Folded, gap: Gap) -> list[Step] | None:
         if gap not in self._explanations:
@@ -510,11 +518,8 @@ class _Search:
             kind=kind, quote_span=quote_span, source_span=source_span,
         )
 
-    def _altered(self, quoted: Folded, alignment: Alignment) -> Location:
-        gaps = [gap for gap in alignment.gaps if self._explained(quoted, gap) is None]
-        if not gaps and not _stands_free(self.source.text, *self.source.span(alignment.first, alignment.last)):
-            return self._cut_short(alignment.first, alignment.last)
-        differences = [self._change(quoted, gap) for gap in gaps or alignment.gaps]
+    def _altered(self, quoted: Folded, alignment: Alignment, gaps: Sequence[Gap]) -> Location:
+        differences = [self._change(quoted, gap) for gap in gaps]
         return Location(
             match=MatchKind.ALTERED, spans=self._spans(alignment), score=self._similarity(quoted.tokens, alignment),
             differences=tuple(differences), occurrences=1,

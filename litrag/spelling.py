@@ -79,6 +79,7 @@ _SUFFIXES = (
 )
 _FAMILIES = tuple(tuple(family.split()) for family in _SUFFIXES)
 _LONGEST_PREFIX = max(len(prefix) for pair in _PREFIXES for prefix in pair)
+_ENDING_PAIRS = frozenset((one, other) for family in _FAMILIES for one in family for other in family if one != other)
 _LONGEST_ENDING = max(len(ending) for family in _FAMILIES for ending in family)
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "al", "ally", "er", "ers")
 
@@ -128,11 +129,5 @@ def _are_counterparts(one: str, other: str) -> bool:
             for left, right in ((one, other), (other, one)):
                 if left.startswith(first) and right.startswith(second) and left[len(first):] == right[len(second):]:
                     return True
-    if max(len(one), len(other)) - Prefix.similarity(one, other) > _LONGEST_ENDING:
-        return False
-    return any(_differ_in_ending(one, other, family) for family in _FAMILIES)
-
-
-def _differ_in_ending(one: str, other: str, family: tuple[str, ...]) -> bool:
-    left = {one[: -len(e)] for e in family if one.endswith(e)}
-    return any(other[: -len(e)] in left for e in family if other.endswith(e))
+    stem = Prefix.similarity(one, other)
+    return any((one[cut:], other[cut:]) in _ENDING_PAIRS for cut in range(max(0, stem - _LONGEST_ENDING), stem + 1))
