@@ -545,7 +545,7 @@ class _Search:
 
     def _spans(self, alignment: Alignment) -> tuple[Span, ...]:
         """One span, or several when far-apart parts of the source were joined."""
-        if alignment.last - alignment.first <= 25:
+        if all(gap.s1 - gap.s0 <= 25 for gap in alignment.gaps):
             return (self.source.span(alignment.first, alignment.last),)
         borders = [alignment.first]
         for gap in alignment.gaps:
