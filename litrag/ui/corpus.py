@@ -5,9 +5,10 @@ An import runs in the background like an answer does, so that leaving the page d
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -241,16 +242,23 @@ def records_view(name: str) -> None:
                               format_func=lambda kind: status.KINDS.get(kind, kind) or "any")
     found = [record for record in records if _matches(record, words) and _has_status(record, wanted)]
     st.caption(f"{len(found):,} of {len(records):,} records" + (f"; the first {SHOWN} are shown" if len(found) > SHOWN else ""))
-    picked = st.dataframe(
-        [_shown(record) for record in found[:SHOWN]], hide_index=True, on_select="rerun", selection_mode="multi-row",
-        key="records-table", column_config={"abstract": st.column_config.TextColumn(width="large")},
-    )
+    with st.container(key="records-table"):
+        picked = st.dataframe(
+            [_shown(record) for record in found[:SHOWN]], hide_index=True, on_select="rerun", selection_mode="multi-row",
+            key=_table_key(record.record_id for record in found[:SHOWN]),
+            column_config={"abstract": st.column_config.TextColumn(width="large")},
+        )
     chosen = [found[row] for row in picked["selection"]["rows"] if row < len(found)]
     if len(chosen) == 1:
         _one_record(chosen[0])
     st.button(f"Delete {_counted(len(chosen))}" if chosen else "Delete picked records", icon=":material/delete:",
               disabled=not chosen, key="records-delete", on_click=_delete,
               args=(name, [record.record_id for record in chosen]))
+
+
+def _table_key(ids: Iterable[str]) -> str:
+    """A key that changes with the rows: a picked row is a place, where another record may stand after a change."""
+    return f"rows-{hashlib.sha256(chr(0).join(ids).encode()).hexdigest()[:16]}"
 
 
 def _matches(record: Record, words: str) -> bool:
@@ -300,11 +308,13 @@ def merges_view(name: str) -> None:
     if not merges:
         return
     st.subheader("Merged duplicates", anchor=False)
-    picked = st.dataframe(
-        [{"merged": merge.record.title, "as": merge.merged, "into": merge.kept, "because of": merge.reason,
-          "from": Path(merge.record.origin.partition(", ")[0]).name} for merge in merges],
-        hide_index=True, on_select="rerun", selection_mode="single-row", key="merges-table",
-    )
+    with st.container(key="merges-table"):
+        picked = st.dataframe(
+            [{"merged": merge.record.title, "as": merge.merged, "into": merge.kept, "because of": merge.reason,
+              "from": Path(merge.record.origin.partition(", ")[0]).name} for merge in merges],
+            hide_index=True, on_select="rerun", selection_mode="single-row",
+            key=_table_key(f"{merge.merged} into {merge.kept}" for merge in merges),
+        )
     rows = picked["selection"]["rows"]
     st.button("Undo this merge", icon=":material/undo:", disabled=not rows, key="merges-undo", on_click=_undo,
               args=(name, merges[rows[0]] if rows else None))
