@@ -26,6 +26,9 @@ from litrag.ranking import Signs
 
 RECORDS, PASSAGES, VECTORS, LEXICAL = "records.jsonl", "passages.json", "vectors.faiss", "lexical"
 
+#: Passages up to which comparing all of them number by number takes no longer than reading their signs.
+_FEW = 2000
+
 #: Told the share that is done, 0–1, and what is going on.
 Progress = Callable[[float, str], None]
 
@@ -85,9 +88,9 @@ class Contents:
         return matrix
 
     @cached_property
-    def signs(self) -> Signs:
-        """The signs of the vectors, by which a search passes over most of them."""
-        return Signs(self.matrix)
+    def signs(self) -> Signs | None:
+        """The signs of the vectors, by which a search passes over most of them; None where all are compared as fast."""
+        return Signs(self.matrix) if len(self.passages) > _FEW else None
 
     def unchanged(self, records: Sequence[Record]) -> dict[int, list[int]]:
         """Places in `records` whose title, text and sections are as they are here, with the places of their passages."""

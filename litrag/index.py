@@ -63,9 +63,8 @@ class Index:
         contents = self._contents
         lexical = contents.lexical.scores(question)
         deep = rank(contents.matrix, contents.owners, vector, lexical, DEEPER * k, signs=contents.signs)
-        found = several_records(deep, contents.owners, k)
         return [Hit(passage=self.passages[one.place], score=one.score, similarity=one.cosine, lexical=one.lexical)
-                for one in found]
+                for one in several_records(deep, contents.owners, k)]
 
     @cached_property
     def vectorstore(self) -> FAISS:
