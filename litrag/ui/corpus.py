@@ -285,8 +285,8 @@ def _one_record(record: Record) -> None:
     with st.container(border=True):
         st.text(record.title)
         for notice in record.notices:
-            notice_pmid = f", PMID {notice.pmid}" if notice.pmid else ""
-            st.warning(plain(f"{status.KINDS.get(notice.kind, notice.kind)}{notice_pmid}. {notice.note}"))
+            by = f" (notice: PMID {notice.pmid})" if notice.pmid else ""
+            st.warning(plain(f"{status.KINDS.get(notice.kind, notice.kind)}{by}. {notice.note}"))
         st.text(record.text or "No abstract: this record can be browsed, but is never used as evidence.")
         for other in record.other_abstracts:
             st.caption(plain(f"Other abstract ({other.language or 'language not given'}), not used as evidence"))

@@ -117,7 +117,7 @@ def used(page, picture, tmp_path):
     page.get_by_text("1 of 3 records").wait_for()
     assert {"Retracted", "99000101"} <= set(cells(page, "records-table"))
     pick(page, "records-table", 0)
-    page.get_by_text("Retracted, PMID 99000999.").wait_for()
+    page.get_by_text("Retracted (notice: PMID 99000999).").wait_for()
     picture(page, "record")
     page.get_by_role("button", name="Delete 1 record").click()
     page.get_by_text("1 record deleted").wait_for()
