@@ -117,10 +117,12 @@ def _tail_after(core: str, text: str, place: int, kept: int) -> tuple[int, int] 
     if kept == size:
         return place, kept
     least = place + kept - _FEW_LETTERS + 1
-    found = text.find(core[-_FEW_LETTERS:], least, place + size + _CLOSE_BY)
-    if found < 0:
-        return _longest_tail(core, _LETTERS, text, least)
-    return _longest_tail(core, _FEW_LETTERS, text[:place + size + _CLOSE_BY], least)
+    close = None
+    if text.find(core[-_FEW_LETTERS:], least, place + size + _CLOSE_BY) >= 0:
+        close = _longest_tail(core, _FEW_LETTERS, text[:place + size + _CLOSE_BY], least)
+        if close and close[1] >= _LETTERS:
+            return close
+    return _longest_tail(core, _LETTERS, text, least) or close
 
 
 def _around(

@@ -12,6 +12,7 @@ import html
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 
@@ -77,7 +78,7 @@ _STUCK_LABEL = re.compile(
     r"(?=[A-Z][a-z]|A [a-z])"
 )
 _BRACKETED_POWER = re.compile(
-    r"(10(?<![\w.,]10)(?=\([-−–+]?[1-9]\d?\))|(?<![^\W\d_])[kcdmµμ]?m(?=\([23]\)))\(([-−–+]?\d+)\)(?![(\w])"
+    r"(10(?<![a-wyzA-WYZ_\d.,]10)(?=\([-−–+]?[1-9]\d?\))|(?<![^\W\d_])[kcdmµμ]?m(?=\([23]\)))\(([-−–+]?\d+)\)(?![(\w])"
 )
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
 _UNUSUAL = re.compile(r"[⁰¹²³⁴-⁹]+|[⁺⁻][⁰¹²³⁴-⁹]+|[=<>≤≥]\u0338|[^\x00-\x7f]")
@@ -219,7 +220,7 @@ class Folded:
     @cached_property
     def once(self) -> frozenset[str]:
         """The tokens that stand in the text only once."""
-        return frozenset(token for token, places in self.places.items() if len(places) == 1)
+        return frozenset(token for token, times in Counter(self.tokens).items() if times == 1)
 
     @cached_property
     def places(self) -> dict[str, list[int]]:

@@ -176,7 +176,7 @@ class _Search:
         if quote[:1] in _BULLETS and (bullet := _BULLET.match(quote)):
             return _Search(quote[bullet.end():], self.source.text, self.claim, self.vocabulary).run()
         inner = quote.strip(_AROUND)
-        if ("…" in inner or "..." in inner) and "…" not in self.source.places:
+        if ("…" in inner or "..." in inner) and "…" not in self.source.tokens:
             return self._elided()
         folded, quick = laid(quote, self.source) or (Folded(quote, labels=False), None)
         if quick and (decided := self._settled(folded, quick)):

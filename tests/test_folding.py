@@ -190,6 +190,7 @@ def test_a_power_of_ten_in_brackets_is_the_power():
     assert fold_tokens("2 × 10(6)/kg") == fold_tokens("2 × 10⁶/kg") == fold_tokens("2 × 10^6/kg")
     assert fold_tokens("10(-6) mol") == fold_tokens("10⁻⁶ mol")
     assert fold_tokens("25 kg/m(2)") == fold_tokens("25 kg/m²")
+    assert fold_tokens("9 x10(9)/L") == fold_tokens("9 ×10⁹/L")
     assert fold_tokens("0.75cm(2)") == fold_tokens("0.75 cm²")
 
 

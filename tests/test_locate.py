@@ -669,3 +669,12 @@ def test_a_quote_is_not_glued_to_the_figure_of_which_it_holds_the_end():
     location = refused("200 mg of the compound was given to every patient in the trial",
                        "Then 1,200 mg of the compound was given to every patient in the trial.")
     assert location.match is MatchKind.ALTERED or location.match is MatchKind.ABSENT
+
+
+def test_a_long_aside_left_out_whole_is_no_change_though_its_last_word_comes_again():
+    text = ("Specimens were examined for smooth muscle, striated muscle (present in three females and five other males), and "
+            "perimuscular connective tissue (present in 12 females and seven males). None was lost.")
+    location = locate_quote(
+        "Specimens were examined for smooth muscle, striated muscle, and perimuscular connective tissue (present in 12 "
+        "females and seven males).", text)
+    assert location.match is MatchKind.ELIDED
