@@ -76,7 +76,12 @@ class LexicalIndex:
             return np.zeros(len(self), dtype=np.float32)
         unknown = (len(asked) - len(ids)) * math.log(1 + (len(self) + 0.5) / 0.5)
         usual = (self._idf[ids].sum() + unknown) / (1 + K1)
-        scores: np.ndarray = self._bm25.get_scores_from_ids(ids) / np.float32(usual)
+        data, holders, starts = (self._bm25.scores[name] for name in ("data", "indices", "indptr"))
+        scores = np.zeros(len(self), dtype=np.float32)
+        # Word by word, each text once: quicker than bm25s' sum over all words, which must expect a text twice.
+        for start, end in zip(starts[ids].tolist(), starts[np.add(ids, 1)].tolist(), strict=True):
+            scores[holders[start:end]] += data[start:end]
+        scores /= np.float32(usual)
         return scores
 
 
