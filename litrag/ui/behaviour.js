@@ -188,5 +188,14 @@ document.addEventListener("keydown", onKey, early)
 document.addEventListener("scroll", onScroll, { ...early, passive: true })
 document.addEventListener("click", onClick, quietly)
 window.addEventListener("resize", () => document.querySelectorAll(".lr-card:popover-open").forEach(place), quietly)
+
+// Streamlit's toasts are dialogs without a name, which screen readers then announce as "dialog" alone.
+const nameToasts = () => document.querySelectorAll("[data-testid=stToast]:not([aria-label])").forEach(toast => {
+  toast.setAttribute("aria-label", "Message")
+})
+const toasts = new MutationObserver(nameToasts)
+toasts.observe(document.body, { childList: true, subtree: true })
+quietly.signal.addEventListener("abort", () => toasts.disconnect())
+nameToasts()
 document.documentElement.classList.add("lr-alive")
 }

@@ -87,6 +87,7 @@ def test_no_serious_fault_in_calibrate_before_and_after_calibrating(stocked_visi
     assert faults_of_looks(page, axe, picture, "before") == {}
     page.set_viewport_size({"width": 1440, "height": 900})
     page.get_by_role("button", name="Calibrate", exact=True).click()
+    page.get_by_test_id("stToast").wait_for()  # a message at the edge of the page is looked at too
     page.get_by_role("heading", name="Errors").wait_for()
     assert faults_of_looks(page, axe, picture, "after") == {}
 
