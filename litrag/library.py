@@ -260,7 +260,13 @@ def _take_in(change: _Change, incoming: Sequence[Record]) -> None:
     change.records = {record.record_id: record for record in result.records}
     change.merges += merged
     change.loaded -= len(merged)
-    change.ledger = change.ledger.model_copy(update={"merges": (*change.ledger.merges, *merged)})
+    again = {_same_merge(one) for one in merged}  # a file that is imported twice merges the same record twice
+    before = [one for one in change.ledger.merges if _same_merge(one) not in again]
+    change.ledger = change.ledger.model_copy(update={"merges": (*before, *merged)})
+
+
+def _same_merge(merge: Merge) -> tuple[str, str, str]:
+    return merge.kept, merge.merged, merge.record.version
 
 
 def _same_given_id(record: Record, known: Mapping[str, Record]) -> str | None:

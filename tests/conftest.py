@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -37,6 +38,20 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     # Streamlit's tests of pages put their script in its place, which processes started later would then import.
     sys.modules["__main__"] = main
     settings.cache_clear()
+
+
+@pytest.fixture
+def hangs() -> Iterator[None]:
+    """Ends a test that has worked for a minute of processor time, as reading in quadratic time does on long text."""
+    before = signal.signal(signal.SIGVTALRM, _hung)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+def _hung(*_: object) -> None:
+    raise TimeoutError("still not read after a minute of processor time")
 
 
 @pytest.fixture(scope="session")

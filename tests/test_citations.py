@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -363,21 +362,14 @@ def test_a_stream_loses_nothing_but_markers() -> None:
     "<sup>", "References\n", "Sources: [1] ", "1. a\n", "# a\n", "【", "[1](a", "(see ", "A fell [1]. ",
     "# a\n\nReferences\n[1] x\n\ny\n",
 ])
-def test_hostile_text_costs_linear_time(unit: str) -> None:
-    def seconds(length: int) -> float:
-        text = (unit * (length // len(unit) + 1))[:length]
-        started = time.process_time()
-        parse_cited_text(text, FOUR)
-        return time.process_time() - started
-
-    short, long = min(seconds(3_000) for _ in range(2)), seconds(24_000)
-    assert long < 24 * short + 0.3  # 8 times the text; a quadratic reading would take 64 times as long
+def test_long_hostile_text_is_read_without_hanging(unit: str, hangs: None) -> None:
+    text = (unit * (60_000 // len(unit) + 1))[:60_000]
+    parse_cited_text(text, FOUR)
 
 
-def test_a_long_unclosed_list_streams_in_milliseconds() -> None:
-    started = time.process_time()
-    streamed(["[", *(f"{n}, " for n in range(2000))])
-    assert time.process_time() - started < 1.0
+def test_a_long_unclosed_list_streams_without_hanging(hangs: None) -> None:
+    parts = ["[", *(f"{n}, " for n in range(10_000))]
+    assert "".join(streamed(parts)) == "".join(parts)
 
 
 # --- the prepared answers

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from fakes.embeddings import WordEmbeddings
 
-from litrag import library
+from benchmarks import kill_moments
+from litrag import library, storage
 from litrag.config import settings
 from litrag.errors import InputError
 from litrag.index import load_index
@@ -182,6 +183,39 @@ def test_a_killed_import_leaves_one_whole_state(tmp_path, words, seed):
     assert {p.record_id: p.text for p in index.passages} == texts
     report = library.add("c", [tmp_path / "round.jsonl"], embeddings=words)
     assert report.records == 40
+
+
+def test_a_file_imported_twice_lists_its_merge_once(tmp_path, words):
+    file = pubmed(tmp_path, "a.xml", ("11", "01", "One title of a trial of nausea", "First."))
+    copy = tmp_path / "copy.ris"
+    copy.write_text("TY  - JOUR\nTI  - One title of a trial of nausea\nPY  - 2021\nAN  - 11\nDO  - 10.1/x\nER  - \n", "utf-8")
+    library.add("c", [file, copy], embeddings=words)
+    merges = library.ledger_of("c").merges
+    library.add("c", [copy], embeddings=words)
+    assert library.ledger_of("c").merges == merges
+    assert len(merges) == 1
+
+
+@pytest.fixture(scope="module")
+def killable(tmp_path_factory):
+    return tmp_path_factory.mktemp("killable"), *kill_moments.prepared(tmp_path_factory.mktemp("moments"))
+
+
+@pytest.mark.parametrize("operation", kill_moments.OPERATIONS)
+def test_a_process_killed_at_any_step_leaves_the_old_or_the_new_corpus(killable, operation):
+    folder, before, files = killable
+    scene = kill_moments.Scene.of(operation, before, files, folder)
+    step = random.Random(operation).randint(1, scene.steps)
+    assert scene.killed(folder / "home", step=step)[0] in ("old", "new")
+
+
+def test_a_report_is_kept_whole_or_not_at_all(tmp_path, words, monkeypatch):
+    report = library.add("c", [pubmed(tmp_path, "a.xml", ("11", "01", "One", "First."))], embeddings=words)
+    library.keep_report(report, "1")
+    monkeypatch.setattr(storage.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("killed")))
+    with pytest.raises(OSError, match="killed"):
+        library.keep_report(report, "2")
+    assert library.reports_of("c") == [report]
 
 
 def environment():
