@@ -21,6 +21,14 @@ from training.pairs import bench_dir
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "dedup.md"
 SETS = ("copper", "tafenoquine", "respiratory")
 
+#: Pairs (places in the file) whose marks are wrong, found by reading what was called wrongly merged; with the reason.
+MISMARKED = {
+    "respiratory": {
+        (1015, 1217): "both records are one article of 2009: same title, journal, volume 44, pages 106-11 and discussion page "
+        "111; its first author is “St Peter SD” in one and “Peter SD” in the other",
+    },
+}
+
 
 def measure(name: str, *, show: bool = False) -> tuple[dict[str, int], float]:
     """Confusion counts of the marks, and seconds."""
@@ -65,11 +73,11 @@ def main() -> None:
         "older set whose marks are not. The rules were first written with copper and tafenoquine at hand; on respiratory, "
         "not seen until then, they had a sensitivity of 0.9637 and a specificity of 0.9966. They were then mended for what "
         "respiratory showed (notes in titles, translated titles, abbreviated journals), so that its row below is no "
-        "longer a measurement on unseen data. The pair that counts as wrongly merged in it is one article, which both "
-        "records give with the same journal, volume, pages and title.", "",
+        "longer a measurement on unseen data.", "",
         "| set | records | marked | sensitivity | specificity | missed | wrongly merged | seconds |",
         "|---|---|---|---|---|---|---|---|",
     ]
+    notes: list[str] = []
     for name in SETS:
         c, seconds = measure(name, show="--show" in sys.argv)
         rates = []
@@ -78,6 +86,13 @@ def main() -> None:
             rates.append(f"{hit / whole:.4f} ({low:.3f}–{high:.3f})")
         lines.append(f"| {name} | {sum(c.values())} | {c['tp'] + c['fn']} | {rates[0]} | {rates[1]} | {c['fn']} | {c['fp']} | "
                      f"{seconds:.2f} |")
+        known = {place for pair in MISMARKED.get(name, {}) for place in pair}
+        if known:
+            right = c["tn"] + len(known)
+            notes.append(
+                f"- {name}: {len(known)} of the {c['fp']} records called wrongly merged are marked wrongly: "
+                f"{'; '.join(MISMARKED[name].values())}. Without them the specificity is {right / (c['tn'] + c['fp']):.4f}.")
+    lines += ["", *notes]
     REPORT.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
 

@@ -248,6 +248,7 @@ def _reasons(citation: CheckedCitation, record: Record | None) -> str:
     notes = [finding.message for finding in judgement.findings if finding.message not in judgement.rationale]
     if citation.location.match in (MatchKind.ALTERED, MatchKind.FUZZY, MatchKind.ELIDED):
         notes += [d.in_words() for d in citation.location.differences if d.in_words() not in judgement.rationale]
+    notes += _across(citation, record)
     listed = "".join(f"<li>{escape(sentence(note))}</li>" for note in dict.fromkeys(notes))
     return shown + (f'<ul class="lr-list">{listed}</ul>' if listed else "")
 
@@ -256,6 +257,15 @@ def sentence(text: str) -> str:
     """`text` begun and ended like a sentence."""
     trimmed = text.strip()
     return trimmed[:1].upper() + trimmed[1:] + ("" if trimmed.rstrip("”\"").endswith((".", "?", "!", "…")) else ".")
+
+
+def _across(citation: CheckedCitation, record: Record | None) -> list[str]:
+    """That a quote runs over the border of two sections: its words are the source's, but it joins two statements."""
+    if record is None or citation.location.match not in FOUND:
+        return []
+    places = [place for start, end in citation.location.spans for place in (start, end - 1)]
+    labels = [label for label in dict.fromkeys(record.section_at(place) for place in places) if label]
+    return [f"the quote runs across sections: {', '.join(labels)}"] if len(labels) > 1 else []
 
 
 def _deciding(citation: CheckedCitation, record: Record | None) -> list[str]:

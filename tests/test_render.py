@@ -146,6 +146,14 @@ def test_the_located_span_is_marked_in_card_and_source():
     assert tree.in_marks.count("Sleep did not improve") == 3  # card, source card, whole text
 
 
+def test_a_quote_over_the_border_of_two_sections_says_so():
+    sections = answers.sources()[0].record.sections
+    inside, over = "pain fell by 21.5 points", "410 adults with knee pain. At week 12, pain fell"
+    assert "sections" not in Tree(answer_html(answers.single("Pain fell.", PAIN, inside, sections=sections))).text
+    tree = Tree(answer_html(answers.single("Pain fell.", PAIN, over, sections=sections)))
+    assert "The quote runs across sections: METHODS, RESULTS." in tree.text
+
+
 def test_an_altered_quote_shows_both_versions_of_what_differs():
     tree = Tree(answer_html(answers.every_state()))
     assert "31.5" in tree.in_marks
