@@ -17,7 +17,7 @@ from functools import cached_property
 from rapidfuzz import fuzz
 
 from litrag import status
-from litrag.models import Model, Record
+from litrag.models import Model, Notice, Record
 
 #: Similarity of folded titles, 0–100, from which two records can be the same; below, only an identifier decides.
 SAME_TITLE = 94.0
@@ -44,14 +44,18 @@ _FIELDS = (
     "language", "publication_types", "mesh", "keywords", "nct", "funding", "urls", "other_abstracts", "revised",
 )
 
+_GIVEN = (*_FIELDS, "text", "sections")
+
 
 class Merge(Model):
-    """A record that was taken into another one, why, and the record as it was."""
+    """A record that was taken into another one, why, the record as it was, and what the other one has from it."""
 
     kept: str
     merged: str
     reason: str
     record: Record
+    gave: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,10 +144,18 @@ def deduplicate(
     for places, reasons in groups:
         best = min(places, key=lambda place: (place >= standing, _order(records[place], place)))
         others = [place for place in places if place != best]
-        replaced[best] = completed(records[best], [records[place] for place in others])
         gone.update(others)
-        merges += [Merge(kept=replaced[best].record_id, merged=records[place].record_id, record=records[place],
-                         reason=reasons[place if place in reasons else best]) for place in others]
+        kept_one = records[best]
+        for place in others:
+            whole = completed(kept_one, [records[place]])
+            merges.append(Merge(
+                kept=whole.record_id, merged=records[place].record_id, record=records[place],
+                reason=reasons[place if place in reasons else best],
+                gave=tuple(name for name in _GIVEN if getattr(whole, name) != getattr(kept_one, name)),
+                notices=whole.notices[len(kept_one.notices):],
+            ))
+            kept_one = whole
+        replaced[best] = kept_one
     kept = tuple(replaced.get(place, record) for place, record in enumerate(records) if place not in gone)
     return Deduplicated(kept, tuple(merges))
 
@@ -182,6 +194,16 @@ def completed(record: Record, others: Iterable[Record]) -> Record:
     if len(notices) > len(record.notices):
         fields["notices"] = tuple(notices)
     return record.model_copy(update=fields) if fields else record
+
+
+def parted(kept: Record, merge: Merge, others: Sequence[Record]) -> Record:
+    """`kept` without what `merge` gave it, as far as it still has it; `others` are merged into it too and may fill in."""
+    taken = {name for name in merge.gave if getattr(kept, name) == getattr(merge.record, name)}
+    bare = kept.model_copy(update={
+        **{name: Record.model_fields[name].default for name in taken},
+        "notices": tuple(notice for notice in kept.notices if notice not in merge.notices),
+    })
+    return completed(bare, others)
 
 
 def _order(record: Record, place: int) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from litrag import storage
 from litrag.config import settings
 from litrag.contents import Progress, read_stored_records
 from litrag.corpora import SAMPLE
-from litrag.dedup import Merge, completed, deduplicate
+from litrag.dedup import Merge, completed, deduplicate, parted
 from litrag.embeddings import PassageEmbeddings, open_embeddings
 from litrag.errors import IndexUnusableError, InputError
 from litrag.index import rebuild
@@ -173,7 +173,7 @@ def delete_records(name: str, record_ids: Iterable[str], *, embeddings: PassageE
 
 
 def undo_merge(name: str, merge: Merge, *, embeddings: PassageEmbeddings | None = None) -> Record:
-    """Give back the record that was merged, unchanged, and keep the two apart from now on."""
+    """Give back the record that was merged, unchanged, take what it gave from the other, and keep the two apart from now on."""
     folder = changeable(name)
     with storage.locked(folder):
         change = _Change({record.record_id: record for record in records_of(name)}, ledger_of(name))
@@ -181,6 +181,9 @@ def undo_merge(name: str, merge: Merge, *, embeddings: PassageEmbeddings | None 
             raise InputError(f"Record {merge.merged!r} is not merged in corpus {name!r}; reload the page.")
         back = _named(merge.record, change.records)
         change.records[back.record_id] = back
+        if (kept := change.records.get(merge.kept)) is not None:
+            rest = [one.record for one in change.ledger.merges if one.kept == merge.kept and one != merge]
+            change.records[merge.kept] = parted(kept, merge, rest)
         change.ledger = Ledger(
             merges=tuple(one for one in change.ledger.merges if one != merge),
             apart=(*change.ledger.apart, (merge.kept, back.record_id)),
@@ -260,13 +263,20 @@ def _take_in(change: _Change, incoming: Sequence[Record]) -> None:
     change.records = {record.record_id: record for record in result.records}
     change.merges += merged
     change.loaded -= len(merged)
-    again = {_same_merge(one) for one in merged}  # a file that is imported twice merges the same record twice
-    before = [one for one in change.ledger.merges if _same_merge(one) not in again]
-    change.ledger = change.ledger.model_copy(update={"merges": (*before, *merged)})
+    change.ledger = change.ledger.model_copy(update={"merges": _listed(change.ledger.merges, merged)})
 
 
-def _same_merge(merge: Merge) -> tuple[str, str, str]:
-    return merge.kept, merge.merged, merge.record.version
+def _listed(known: Sequence[Merge], new: Sequence[Merge]) -> tuple[Merge, ...]:
+    """All merges; that of a record merged once more, from a file imported twice, takes the place of the first."""
+    listed = {(one.kept, one.merged, one.record.version): one for one in known}
+    for one in new:
+        key = (one.kept, one.merged, one.record.version)
+        first = listed.get(key, one)
+        listed[key] = one.model_copy(update={
+            "gave": tuple(dict.fromkeys((*first.gave, *one.gave))),
+            "notices": tuple(dict.fromkeys((*first.notices, *one.notices))),
+        })
+    return tuple(listed.values())
 
 
 def _same_given_id(record: Record, known: Mapping[str, Record]) -> str | None:

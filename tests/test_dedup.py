@@ -2,7 +2,7 @@
 
 import pytest
 
-from litrag.dedup import completed, deduplicate, duplicates
+from litrag.dedup import completed, deduplicate, duplicates, parted
 from litrag.models import Notice, Record
 
 TITLE = "Warm milk before sleep in nurses on night shift: a randomised trial"
@@ -93,3 +93,15 @@ def test_many_records_of_one_topic_are_not_compared_pairwise_without_end():
     many = [record(str(n), f"Warm milk before sleep number {n} of a long series about milk", pages=str(n), volume=str(n))
             for n in range(3000)]
     assert duplicates(many) == []
+
+
+def test_a_parted_record_loses_what_only_the_other_gave_and_keeps_what_a_third_gives_too():
+    first = Record(record_id="1", pmid="1", title="Milk before sleep in nurses: a trial", text="Sleep rose.", year=2019)
+    second = Record(record_id="2", title=first.title, text="Sleep rose.", year=2019, journal="Sleep", doi="10.1/a")
+    third = Record(record_id="3", title=first.title, text="Sleep rose.", year=2019, doi="10.1/a")
+    found = deduplicate([first, second, third])
+    assert (found.records[0].journal, found.records[0].doi) == ("Sleep", "10.1/a")
+    merge = next(one for one in found.merges if one.merged == "2")
+    alone = parted(found.records[0], merge, [third])
+    assert (alone.journal, alone.doi, alone.pmid) == (None, "10.1/a", "1")
+    assert parted(found.records[0], merge, []) == first

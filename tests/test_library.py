@@ -102,11 +102,14 @@ def test_a_merge_can_be_undone_and_stays_undone(tmp_path, words):
     one = pubmed(tmp_path, "a.xml", ("11", "01", "Warm milk before sleep in nurses", "Sleep rose."))
     two = ris(tmp_path, "b.ris", ("Warm milk before sleep in nurses", "Sleep rose, another copy.", "DO  - 10.1000/x\n"))
     library.add("c", [one], embeddings=words)
+    (before,) = library.records_of("c")
     (merge,) = library.add("c", [two], embeddings=words).merges
     assert library.ledger_of("c").merges == (merge,)
+    assert library.records_of("c")[0].doi == "10.1000/x"
     back = library.undo_merge("c", merge, embeddings=words)
     assert back == merge.record
     assert {record.record_id for record in library.records_of("c")} == {"11", "10.1000/x"}
+    assert {record.record_id: record for record in library.records_of("c")}["11"] == before
     again = library.add("c", [two], embeddings=words)
     assert again.merges == ()
     assert again.unchanged == 1
