@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import ParamSpec, Protocol
@@ -132,10 +133,14 @@ class Lane:
         return written.wait(seconds)
 
     def close(self, seconds: float) -> None:
-        """Stop after what waits, or after `seconds`."""
+        """Stop after what waits, or after `seconds`: then what still waits is lost, and a dead sink isn't tried again for it."""
         self._ending = True
         self._hurry.set()
         self._thread.join(seconds)
+        with suppress(IndexError):  # the thread may take the last one
+            while self._queue:
+                if not isinstance(self._queue.popleft(), threading.Event):
+                    self._drop()
 
     def _drop(self) -> None:
         with self._lock:
@@ -146,8 +151,7 @@ class Lane:
         while not self._ending or self._queue:
             self._hurry.wait(PAUSE)
             self._hurry.clear()
-            while self._queue:
-                event = self._queue.popleft()
+            while (event := self._next()) is not None:
                 if isinstance(event, threading.Event):
                     event.set()
                 elif sink is None:
@@ -156,6 +160,11 @@ class Lane:
                     self._write(sink, event)
         if sink is not None:
             sink.close()
+
+    def _next(self) -> Event | threading.Event | None:
+        with suppress(IndexError):
+            return self._queue.popleft()
+        return None
 
     def _opened(self) -> Sink | None:
         try:

@@ -160,6 +160,18 @@ def test_a_stuck_sink_holds_nobody_up_and_what_doesnt_fit_is_counted():
     assert len(stuck.got) + lane.dropped == 100
 
 
+def test_a_closed_lane_counts_what_still_waits_as_lost_and_stops_trying():
+    stuck = Stuck()
+    lane = Lane("stuck", lambda: stuck)
+    for _ in range(50):
+        lane.offer(RunFailed("ask", "X", 0.0))
+    lane.close(0.5)
+    stuck.release.set()
+    lane.close(10)
+    assert not lane._thread.is_alive()
+    assert (len(stuck.got), lane.dropped) == (1, 49)
+
+
 def test_a_refusing_or_missing_sink_loses_events_and_nothing_else():
     def missing():
         raise ImportError("no module named langfuse")
