@@ -32,6 +32,8 @@ DOCUMENT = PROJECT / "docs" / "benchmarks" / "recalibration.md"
 SETS = ("scifact", "healthver", "checkcovid", "expertqa")
 FOLDS = 5
 LABELS = 200
+#: Draws for the calibration error that chance alone makes.
+CHANCES = 1000
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,19 @@ def _change(rows: Sequence[ClaimRow], figures: tuple[object, object], statistic:
 
 
 # --- confidence
-def confidence(bench: Bench, rows: list[ClaimRow]) -> Change:
-    """Calibration error of the stated and of the cross-fitted confidence."""
+@dataclass(frozen=True)
+class Confidence:
+    """Calibration error and Brier score of the stated and of the cross-fitted confidence.
+
+    `chance` is the calibration error that confidences like the fitted ones show if every one of them is exactly right.
+    """
+
+    error: Change
+    brier: Change
+    chance: float
+
+
+def confidence(bench: Bench, rows: list[ClaimRow]) -> Confidence:
     said = bench.said(rows)
     stated = [j.confidence or 0.0 for j in said]
     right = [j.verdict == row.verdict for j, row in zip(said, rows, strict=True)]
@@ -100,7 +113,13 @@ def confidence(bench: Bench, rows: list[ClaimRow]) -> Change:
     def error(figure: Floats, chosen: Floats) -> float:
         return calibration_error(figure[chosen], truth[chosen])
 
-    return _change(rows, (np.asarray(stated), scaled), error)
+    def brier(figure: Floats, chosen: Floats) -> float:
+        return float(((figure[chosen] - truth[chosen]) ** 2).mean())
+
+    draw = np.random.default_rng(0)
+    chance = [calibration_error(scaled, (draw.random(len(rows)) < scaled).astype(float)) for _ in range(CHANCES)]
+    figures = np.asarray(stated), scaled
+    return Confidence(_change(rows, figures, error), _change(rows, figures, brier), float(np.mean(chance)))
 
 
 # --- the last layer
@@ -165,14 +184,16 @@ def last_layer(bench: Bench, rows: list[ClaimRow]) -> Layered:
 
 # --- the table
 HEAD = (
-    "| set | rows (questions) | calibration error before → after (difference; 95 %) | balanced accuracy, refitted (difference) "
-    "| labels per fit | fits used |\n|---|---|---|---|---|---|"
+    "| set | rows (questions) | calibration error before → after (difference; 95 %) | by chance alone "
+    "| Brier score before → after (difference; 95 %) | balanced accuracy, refitted (difference) | labels per fit "
+    "| fits used |\n|---|---|---|---|---|---|---|---|"
 )
 
 
-def line(name: str, rows: list[ClaimRow], error: Change, layer: Layered) -> str:
+def line(name: str, rows: list[ClaimRow], sure: Confidence, layer: Layered) -> str:
     questions = int(group_index([row.group for row in rows], len(rows)).max()) + 1
-    return f"| {name} | {len(rows)} ({questions}) | {error} | {layer.accuracy} | {layer.labels} | {layer.used} of {FOLDS} |"
+    return (f"| {name} | {len(rows)} ({questions}) | {sure.error} | {sure.chance:.3f} | {sure.brier} | {layer.accuracy} | "
+            f"{layer.labels} | {layer.used} of {FOLDS} |")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -182,22 +203,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help=f"write docs/benchmarks/{DOCUMENT.name}")
     options = parser.parse_args(arguments)
     model = EntailmentModel.open()
-    lines, halved, gained, evident, began = [HEAD], 0, 0, 0, perf_counter()
+    lines, halved, better, gained, evident, began = [HEAD], 0, 0, 0, 0, perf_counter()
     print(HEAD, flush=True)
     for name in options.sets.split(","):
         dev = load_claims(name, "dev")
         test = load_claims(name, "test") if options.final else []
         bench = Bench(RefitJudge(model), dev, test)
         rows = test or dev
-        error, layer = confidence(bench, [*dev, *test]), last_layer(bench, rows)
-        halved += error.after <= error.before / 2
+        sure, layer = confidence(bench, [*dev, *test]), last_layer(bench, rows)
+        halved += sure.error.after <= sure.error.before / 2
+        better += sure.brier.high < 0
         gained += layer.accuracy.after > layer.accuracy.before
         evident += layer.accuracy.low > 0
-        lines.append(line(name, rows, error, layer))
+        lines.append(line(name, rows, sure, layer))
         print(lines[-1], flush=True)
     sets = len(options.sets.split(","))
     said = (
-        f"Calibration error halved or better in {halved} of {sets} sets; balanced accuracy gained by refitting in {gained} of "
+        f"Calibration error halved or better in {halved} of {sets} sets; the Brier score fell in {better} of {sets} with an "
+        f"interval below 0; balanced accuracy gained by refitting in {gained} of "
         f"{sets}, in {evident} with an interval above 0. "
         "Calibration changes confidences only, so balanced accuracy stays as it was under “before”."
     )
@@ -214,7 +237,9 @@ def _write(lines: list[str], said: str, model_id: str, *, final: bool) -> None:
     DOCUMENT.write_text(
         f"## What reviewers' labels do for the local judge\n\n`{command}`, model {model_id}, {which}. Labels of public claim "
         "sets stand in for reviewers' labels.\nConfidence: the scale is fitted on four fifths of the questions and applied to "
-        "the fifth that it hasn't seen. Refitting: the last\nlayer is fitted on at most 200 labels of the set (dev rows, topped "
+        "the fifth that it hasn't seen; “by chance alone” is the calibration "
+        "error that\nexactly right confidences would show on so many rows. Refitting: the last\n"
+        "layer is fitted on at most 200 labels of the set (dev rows, topped "
         "up from test rows of other folds) and used only if it helps on\nleft-out questions; no row is judged by a "
         f"layer that saw its question. Intervals resample questions; "
         f"rows are those of refitting.\n\n{chr(10).join(lines)}\n\n{said}\n", encoding="utf-8",
