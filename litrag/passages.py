@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, overload
 
 from litrag.models import Passage, Record, Span
@@ -55,13 +55,13 @@ def passages(record: Record, budget: TokenCounter) -> list[Passage]:
     return [passage_of(record, span) for span in spans]
 
 
-def passage_of(record: Record, span: Span) -> Passage:
-    """The passage that is `span` of the record's text."""
+def passage_of(record: Record, span: Span, version: str | None = None) -> Passage:
+    """The passage that is `span` of the record's text; `version` saves working out the record's."""
     start, end = span
     return Passage(
         passage_id=f"{record.record_id}:{start}-{end}", record_id=record.record_id, pmid=record.pmid,
         section=record.section_at(end - 1), text=record.text[start:end], start=start, end=end,
-        record_version=record.version,
+        record_version=version or record.version,
     )
 
 
@@ -72,6 +72,7 @@ class PassageTable(Sequence[Passage]):
     records: Sequence[Record]
     places: Sequence[int]
     spans: Sequence[Span]
+    _versions: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -83,7 +84,11 @@ class PassageTable(Sequence[Passage]):
     def __getitem__(self, place: int | slice) -> Passage | list[Passage]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
-        return passage_of(self.records[self.places[place]], self.spans[place])
+        owner = self.places[place]
+        record = self.records[owner]
+        # A hash of the whole text, which each hit of each question names.
+        version = self._versions.get(owner) or self._versions.setdefault(owner, record.version)
+        return passage_of(record, self.spans[place], version)
 
 
 def _blocks(record: Record) -> list[Span]:

@@ -55,9 +55,9 @@ class Signs:
 def _signs(vectors: np.ndarray) -> np.ndarray:
     """Rows of 64-bit words; the last is filled up with bits that never differ."""
     packed = np.packbits(vectors > 0, axis=1)
-    filled = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
-    filled[:, :packed.shape[1]] = packed
-    return filled.view(np.uint64)
+    if missing := -packed.shape[1] % 8:
+        packed = np.pad(packed, ((0, 0), (0, missing)))
+    return packed.view(np.uint64)
 
 
 def rank(
@@ -70,7 +70,7 @@ def rank(
     With `signs` of the same rows only those that these let through are compared number by number.
     """
     front = _front(vectors, owners, question, lexical, max(FRONT, k), signs, meaning)
-    near, owner = vectors[front], owners[front]
+    near, owner = vectors.take(front, axis=0), owners[front]
     cosine, words = near @ question, lexical[owner]
     score = meaning * cosine + (1 - meaning) * words
     if feedback:
@@ -104,9 +104,10 @@ def _speech(vectors: np.ndarray, owners: np.ndarray, score: np.ndarray) -> np.nd
         if len(first) == SPEAKERS:
             break
     speakers = list(first.values())
-    loud = np.exp((score[speakers] - score[speakers[0]]) / _QUIETER)
+    fit = score[speakers]
+    loud = np.exp((fit - fit[0]) / _QUIETER)
     # Weighed by the score itself: where nothing fits the question, nobody speaks.
-    loud *= np.clip(score[speakers], 0.0, 1.0) / loud.sum()
+    loud *= fit.clip(0.0, 1.0) / loud.sum()
     resemblance: np.ndarray = vectors @ (loud @ vectors[speakers]).astype(vectors.dtype)
     return resemblance
 
