@@ -115,7 +115,7 @@ def _one_corpus(options: argparse.Namespace) -> int:
     found = {
         "corpus": options.corpus, "records": len(records),
         "notices": [{"record": record.record_id, **notice.model_dump()} for record, notice in flagged],
-        "merges": [merge.model_dump(exclude={"record"}) for merge in merges],
+        "merges": [merge.model_dump(exclude={"record", "gave", "notices"}) for merge in merges],
     }
     _print(found, lines, options.json)
     return OK

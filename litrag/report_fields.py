@@ -95,6 +95,8 @@ MEANINGS: dict[type[BaseModel], dict[str, str]] = {
     Merge: {
         "kept": "The record that stayed.", "merged": "The record that was taken into it.",
         "reason": "Why they are held to be the same.", "record": "The merged record as it was.",
+        "gave": "Fields of the kept record that come from the merged one.",
+        "notices": "Notices of the kept record that come from the merged one.",
     },
     Rejection: {
         "file": "The file.", "record": "The record in it: its id or place.", "field": "The field, if one is meant.",

@@ -211,6 +211,14 @@ def settled(page: Page) -> None:
     )
 
 
+def downloaded(page: Page, button: str) -> Path:
+    """Where the file lies that a button gives; a click during a run of the server would be lost."""
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    return download.value.path()
+
+
 def looks(page: Page) -> Iterator[str]:
     """The open page in both themes, on desktop and phone, one after the other, each by its name."""
     for size, theme in product(SIZES, ("light", "dark")):

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from ui.conftest import settled, visiting
+from ui.conftest import downloaded, settled, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -100,9 +100,7 @@ def used(page, picture, tmp_path):
     for told in ("page.csv", "is a web page; export the records from the database instead", "nurses.ris",
                  "neither a title nor an abstract; a record needs one of them", "title"):
         assert told in lost
-    with page.expect_download() as given:
-        page.get_by_role("button", name="Whole report (JSON)").click()
-    report = json.loads(given.value.path().read_text("utf-8"))
+    report = json.loads(downloaded(page, "Whole report (JSON)").read_text("utf-8"))
     assert (report["loaded"], len(report["merges"]), report["without_abstract"]) == (3, 1, 1)
     rejected = {(one["field"], one["record_kept"]) for one in report["rejected"]}
     assert rejected == {("file", False), ("title", False), ("text", True)}

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from fakes.answers import answer
+from ui.conftest import downloaded
 
 from litrag.labels import Kind, Role, Status
 from litrag.models import Verdict
@@ -168,9 +169,7 @@ def test_three_claims_by_keyboard_alone_blind_until_saved_then_adjudicated_and_e
 def exported(page):
     """Open the tools and download the labels."""
     page.get_by_text("Sample, export, import").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Labels (CSV)").click()
-    with open(download.value.path(), encoding="utf-8", newline="") as file:
+    with open(downloaded(page, "Labels (CSV)"), encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from ui.conftest import downloaded
 
 from litrag.config import PROJECT
 from litrag.stylesheet import PALETTE
@@ -65,9 +66,7 @@ def test_a_table_gives_claims_results_and_files(visit, tmp_path):
     states = [claim.get_attribute("data-lr-state") for claim in page.locator(".lr-claim").all()]
     assert states == ["hallucinated_quote", "uncited"]
     page.get_by_role("button", name="Export").click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Results of the table (JSONL)").click()
-    rows = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in downloaded(page, "Results of the table (JSONL)").read_text("utf-8").splitlines()]
     assert [row["state"] for row in rows] == states
 
 
