@@ -346,3 +346,36 @@ def test_no_effect_agrees_where_the_source_says_so_of_the_same_outcome():
 def test_reference_numbers_names_and_numbers_of_lists_are_no_figures_of_a_claim():
     for claim in ("1. Drug Z lowers weight [2,5].", "Covid 19 lowers weight under Rule 19 [3]."):
         assert [finding for finding in check_claim(claim, "Drug Z and infection lower weight.") if finding.kind == "number"] == []
+
+
+BLEEDING = (
+    "The risk of bleeding was higher with brimafol than with placebo (risk ratio 1.60, 95% CI 1.24–2.07). Compared with "
+    "placebo, brimafol changed diastolic pressure by −4.2 mm Hg (95% CI −6.0 to −2.4). The risk was also raised in people "
+    "aged 70 years or older. Of the participants, 11.6% came from Norway."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind"),
+    [
+        ("Bleeding was less frequent with brimafol than with placebo.", "direction"),
+        ("Diastolic pressure was 4.2 mm Hg higher with brimafol than with placebo.", "direction"),
+        ("The risk was raised in people younger than 70 years.", "population"),
+    ],
+)
+def test_a_comparison_or_an_age_turned_round_is_found_out(claim, kind):
+    assert _first(claim, BLEEDING) == (kind, Verdict.CONTRADICTS)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Bleeding was more frequent with brimafol than with placebo.",
+        "Diastolic pressure was 4.2 mm Hg lower with brimafol than with placebo.",
+        "Diastolic pressure was 4.2 mm Hg higher with placebo than with brimafol.",
+        "The risk was raised in people older than 70 years.",
+        "About one in nine participants came from Norway.",
+    ],
+)
+def test_a_comparison_an_age_or_a_share_in_other_words_raises_nothing(claim):
+    assert _first(claim, BLEEDING) is None

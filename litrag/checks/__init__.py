@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from litrag.checks.case import Case, open_case
 from litrag.checks.design import (
+    check_ages,
     check_denied,
     check_drugs,
     check_endpoint_rank,
@@ -36,7 +37,7 @@ from litrag.models import Finding, Verdict
 CHECKS: tuple[Callable[[Case], Iterable[Finding]], ...] = (
     check_figures, check_intervals, check_ratio_reading, check_arms,
     check_direction, check_stated_outcome, check_signed_change, check_arm_change, check_significance, check_superiority,
-    check_poles, check_denied, check_endpoint_rank, check_none, check_groups, check_group_comparison,
+    check_poles, check_ages, check_denied, check_endpoint_rank, check_none, check_groups, check_group_comparison,
     check_drugs, check_outcome_named, check_overreach,
 )
 

@@ -89,6 +89,39 @@ def check_poles(case: Case) -> Iterable[Finding]:
             )
 
 
+#: Sides of an age: "younger than 60", and "60 years or older".
+_BELOW = re.compile(
+    r"\b(?:younger than|under(?: the age of)?|below(?: the age of)?|less than) (?P<n>\d{2})\b(?: years)?(?! ?%)", re.I
+)
+_FROM = re.compile(
+    r"\b(?P<n>\d{2}) (?:years )?(?:or|and) (?:older|over|above)\b|"
+    r"\b(?:older than|over the age of|at least) (?P<m>\d{2})\b(?= years| and|,|\.|;)", re.I
+)
+
+
+def check_ages(case: Case) -> Iterable[Finding]:
+    """A result in people on one side of an age is not one in those on the other side."""
+    claim, source = fold(case.claim), asserted_of(case.text)
+    for said, opposite in ((_BELOW, _FROM), (_FROM, _BELOW)):
+        here = said.search(claim)
+        if here is None or opposite.search(claim) or not re.search(r"\b(?:age|years?|older|younger)\b", claim, re.I):
+            continue
+        age = _age(here)
+        there = next((match for match in opposite.finditer(source) if _age(match) == age), None)
+        if there is None or any(_age(match) == age for match in said.finditer(source)):
+            continue
+        shown = opposite.search(fold(case.text), max(0, fold(case.text).find(there[0])))
+        yield Finding(
+            kind="population", verdict=Verdict.CONTRADICTS, claim_span=here.span(), source_span=shown.span() if shown else None,
+            message=f"the claim says “{here[0]}”, the source “{there[0]}”",
+        )
+
+
+def _age(match: re.Match[str]) -> str | None:
+    groups = match.groupdict()
+    return groups["n"] or groups.get("m")
+
+
 _DENIED = re.compile(r"\bnot (?:an?|the) (?P<what>[a-z][\w-]+ [a-z][\w-]+)", re.I)
 
 

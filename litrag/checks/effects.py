@@ -172,12 +172,15 @@ def check_signed_change(case: Case) -> Iterable[Finding]:
     """A change that the source writes with a minus or calls a fall is no increase, and the other way round."""
     plain = fold(case.claim)
     source = figures(case.text)
+    treatment = _treatment(case)
     for figure in figures(case.claim):
         if figure.kind not in _CHANGES:
             continue
         lead = plain[max(0, figure.span[0] - 45) : figure.span[0]]
         words = [(m.start(), "up") for m in _UP.finditer(lead)] + [(m.start(), "down") for m in _DOWN.finditer(lead)]
         claimed = max(words)[1] if words else {1: "up", -1: "down"}.get(figure.sign)
+        if not words and (after := _HIGHER_BY.match(plain, figure.span[1])) and spoken_for(case.claim) in (None, treatment):
+            claimed = "up" if after["up"] else "down"  # "3.9 mm Hg higher with A than with B"
         if claimed is None or (len(words) > 1 and len({w[1] for w in words}) > 1):
             continue
         homes = [f for f in source if f.kind == figure.kind and abs(f.value - figure.value) < 1e-9]
@@ -210,6 +213,11 @@ def check_arm_change(case: Case) -> Iterable[Finding]:
         )
 
 
+#: A difference whose direction follows its figure.
+_HIGHER_BY = re.compile(
+    r"\s*(?:%|kg|cm|mm ?Hg|(?:percentage )?points?)?\s*(?:(?P<up>higher|more|greater)|(?P<down>lower|less|fewer|smaller))\b",
+    re.I,
+)
 _CHANGES = frozenset({"percent", "points", "kg", "cm", "mmhg"})
 #: A verb of change right before its figure: "fell by 7.9%", "rose from a mean of 5 to 6 kg" is left alone.
 _CHANGED_BY = re.compile(

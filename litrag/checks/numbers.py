@@ -76,6 +76,9 @@ def derived(figure: Figure, case: Case) -> bool:
     return False
 
 
+_OUT_OF = re.compile(r"\b(?:one|two|three|four|nine) (?:in|of|out of)(?: every)? $", re.I)
+
+
 def check_figures(case: Case) -> Iterable[Finding]:
     """Each figure of the claim must stand in the source, or follow from it, in a clause on the same matter."""
     source = figures(case.text)
@@ -83,6 +86,8 @@ def check_figures(case: Case) -> Iterable[Finding]:
         if figure.kind == "p":
             yield from _check_p(figure, case)
             continue
+        if _OUT_OF.search(case.claim[: figure.span[0]]):
+            continue  # "one in ten participants" counts no ten participants
         homes = [f for f in source if same(figure, f)]
         if homes or derived(figure, case):
             yield from _check_bound(figure, case, homes)

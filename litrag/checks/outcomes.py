@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from litrag.checks.case import CLASS_WORDS, Case, Unit, content
-from litrag.checks.effects import direction, no_effect
-from litrag.figures import arm_mentions, fold
+from litrag.checks.case import CLASS_WORDS, Case, Unit, content, inside
+from litrag.checks.effects import direction, no_effect, ratios_of
+from litrag.figures import arm_mentions, fold, intervals
 from litrag.models import Finding, Model, Verdict
 from litrag.terms import stem
 
@@ -23,8 +23,9 @@ _VERBS = (
 )
 _EFFECT = re.compile(rf"^(?P<arm>.+?) (?:significantly )?(?:{_VERBS}) (?P<outcome>.+?){_COMPARED} (?P<other>.+)$", re.I)
 _STATE = re.compile(
-    rf"^(?P<outcome>.+?) (?:was|were|is|are) (?:significantly )?(?:(?P<up>higher|greater|longer|larger)|(?P<down>lower|smaller|"
-    rf"shorter)) (?:with|in|on|for) (?P<arm>.+?){_COMPARED} (?P<other>.+)$", re.I,
+    rf"^(?P<outcome>.+?) (?:was|were|is|are) (?:significantly )?(?:(?P<up>higher|greater|longer|larger|more (?:frequent|common|"
+    rf"often))|(?P<down>lower|smaller|shorter|rarer|less (?:frequent|common|often))) (?:with|in|on|for) (?P<arm>.+?){_COMPARED} "
+    rf"(?P<other>.+)$", re.I,
 )
 _SAME = re.compile(
     r"\bno (?:statistically )?significant (?:difference|change)s? in (?P<outcome>.+?) (?:between|among) "
@@ -93,7 +94,7 @@ def check_stated_outcome(case: Case) -> Iterable[Finding]:
 def _way(unit: Unit, case: Case, claim: Stated) -> str | None:
     """What a sentence says of the outcome: `same`, `up` or `down` for the claim's arm, `differs`, or nothing clear."""
     text = fold(unit.text)
-    significant = _SIGNIFICANT.search(_without_negations(text)) is not None
+    significant = _SIGNIFICANT.search(_without_negations(text)) is not None or _excluded(unit, case)
     between = _NO_GROUP_DIFFERENCE.search(text) or _NO_GROUP_DIFFERENCE.search(_next(unit, case))
     if between or (no_effect(text) and (claim.arm & unit.words or _DIFFERENCE.search(text))):
         return None if significant else "same"
@@ -105,6 +106,12 @@ def _way(unit: Unit, case: Case, claim: Stated) -> str | None:
     if way not in ("up", "down") or side == 0:
         return None
     return way if side > 0 else {"up": "down", "down": "up"}[way]
+
+
+def _excluded(unit: Unit, case: Case) -> bool:
+    """Whether the sentence gives one ratio with an interval that excludes no effect."""
+    own = [i for i in intervals(case.text) if inside(i.span, unit.span)]
+    return len(own) == 1 and bool(ratios_of(unit, case.text)) and own[0].excludes(1.0)
 
 
 _NEGATED = re.compile(
@@ -146,7 +153,8 @@ _NO_OUTCOME = frozenset(
     third quarter twenty roughly nearly placebo
     control oral subcutaneous number share risk chance likely kept new published cause causes proves
     effect down under above below first just twice many better outdid outperformed outperforms beat beats
-    exceeded exceeds might helpful help helps benefit benefits improve improves work works doctors researchers scientists
+    exceeded exceeds still largest smallest came come additional function recorded
+    might helpful help helps benefit benefits improve improves work works doctors researchers scientists
     team early reports said says january february march april june july august september october november december""".split()
 )
 #: Words that say how, not what: adverbs and verb forms.
